@@ -25,7 +25,6 @@ RUN for program in millrace millrace-postgres; do \
   && for name in ingress subscriptions refunds renewal-extensions consumption decoder forward worker console; do \
     ln -s millrace "/out/usr/local/bin/millrace-$name"; \
   done
-COPY topics /out/etc/millrace/topics
 
 FROM ${RUN_IMAGE}
 # hadolint ignore=DL3008
@@ -33,8 +32,6 @@ RUN apt-get update \
   && apt-get install -y --no-install-recommends librdkafka1 libssl3 libpq5 ca-certificates \
   && rm -rf /var/lib/apt/lists/*
 COPY --from=build /out/ /
-# The topic files of this release. The deployment provides the rest of the configuration.
-ENV MILLRACE_TOPICS_DIRECTORY=/etc/millrace/topics
 LABEL org.opencontainers.image.title="Millrace" \
   org.opencontainers.image.description="App Store Server Notifications on Kafka" \
   org.opencontainers.image.source="https://github.com/millrace/millrace" \

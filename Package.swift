@@ -36,6 +36,7 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
 let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -130,7 +131,7 @@ let package = Package(
       "MillraceCore",
       [
         "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "MillraceTime", argumentParser,
-        asyncHTTPClient, coreMetrics, httpTypes, hummingbird, lifecycle, logging, metrics, nioCore, nioHTTP1,
+        asyncHTTPClient, coreMetrics, crypto, httpTypes, hummingbird, lifecycle, logging, metrics, nioCore, nioHTTP1,
         swiftASN1, unixSignals, yams,
       ]),
     library(
@@ -268,6 +269,12 @@ let package = Package(
         "MillraceTesting", "MillraceTime", "MillraceWorker", logging,
       ],
       path: "ProcessTests/Instructions", swiftSettings: strict),
+    // The example in Swift, so that scripts/test does not build its dependencies a second time.
+    .executableTarget(
+      name: "Worker", dependencies: [crypto, hummingbird], path: "examples/swift-worker/Sources/Worker"),
+    .testTarget(
+      name: "WorkerTests", dependencies: ["Worker", hummingbirdTesting],
+      path: "examples/swift-worker/Tests/WorkerTests"),
     testSupport("SharedCluster", folder: "SharedCluster"),
     testSupport(
       "TestSupport", folder: "Support",
@@ -357,7 +364,7 @@ let package = Package(
         "HTTPWorkers", "Operations", "TestSupport", "MillraceCore", "MillraceRecords", "MillraceWorker",
         "MillraceTesting",
         "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator",
-        "MillraceTime", coreMetrics, crypto, logging, nioCore, nioPosix, nioSSL, swiftASN1, x509,
+        "MillraceTime", coreMetrics, crypto, logging, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, swiftASN1, x509,
       ]),
     tests(
       "Refunds",

@@ -43,6 +43,7 @@ let package = Package(
         .product(name: "millrace-ingress", package: "millrace"),
         .product(name: "millrace-postgres", package: "millrace"),
         .product(name: "millrace-subscriptions", package: "millrace"),
+        .product(name: "millrace-worker", package: "millrace"),
       ],
       swiftSettings: [.swiftLanguageMode(.v6)]),
   ]

@@ -111,6 +111,32 @@ need_swift() {
   command -v swift >/dev/null || die "no Swift toolchain on PATH; get 6.3 or later from https://swift.org/install"
 }
 
+# build_programs NAME... builds programs and sets `bin` to their directory. scripts/test sets PROGRAMS_ARE_BUILT after it has
+# built all of them.
+build_programs() {
+  local name
+  if [ -z "${PROGRAMS_ARE_BUILT:-}" ]; then
+    say "Building (the first time takes minutes)"
+    for name in "$@"; do swift build --quiet --product "$name"; done
+  fi
+  need_programs
+}
+
+# build_release builds the programs in release mode and sets `bin`. One build serves all benchmarks.
+build_release() {
+  say "Building in release mode (the first time takes minutes)"
+  swift build --quiet --package-path Benchmarks --configuration release --product bench
+  # shellcheck disable=SC2034 # its callers read it
+  bin=$root/Benchmarks/.build/release
+}
+
+# need_programs sets `bin` to the directory of the programs, which must have been built.
+need_programs() {
+  [ -d "$root/.build/debug" ] || die "build first: swift build"
+  # `find` does not follow the symbolic link.
+  bin=$(realpath "$root/.build/debug")
+}
+
 # The ids of processes that this script started. cleanup stops them.
 children=()
 temporary=''
@@ -151,6 +177,25 @@ start_kafka() {
   kafka_servers=$(cat "$1/servers")
 }
 
+# start_embedded_cluster [DIR] starts an embedded cluster and sets `bootstrap`.
+start_embedded_cluster() {
+  local place=${1:-$temporary}
+  start "$place/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$place/bootstrap"
+  wait_for_file "$place/bootstrap" "$!" 120 || { cat "$place/cluster.log" >&2; die "the cluster did not start"; }
+  bootstrap=$(cat "$place/bootstrap")
+}
+
+# use_cluster NAME [DIR] sets `bootstrap` to KAFKA_BOOTSTRAP_SERVERS and creates the topics there, with a prefix that it
+# exports. Without that variable it starts an embedded cluster, which creates its topics itself.
+use_cluster() {
+  local place=${2:-$temporary}
+  [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ] || { start_embedded_cluster "$place"; return; }
+  bootstrap=$KAFKA_BOOTSTRAP_SERVERS
+  export MILLRACE_TOPICS_PREFIX="$KAFKA_TEST_PREFIX$1-$$-"
+  MILLRACE_KAFKA_BOOTSTRAP_SERVERS=$bootstrap MILLRACE_KAFKA_DURABILITY=relaxed "$bin/millrace" topics apply --yes \
+    >"$place/topics.log" 2>&1 || { cat "$place/topics.log" >&2; die "could not create the topics"; }
+}
+
 # create_postgres DIR creates the files of a PostgreSQL server, which trusts every local client.
 create_postgres() {
   need_packages postgresql
@@ -173,14 +218,18 @@ create_postgres() {
 # start_postgres DIR [on] starts the server of create_postgres and sets postgres_pid. Commits wait for the disk only with
 # `on`: a killed process loses nothing without that, only a machine without power would.
 start_postgres() {
-  start "$1.log" "${postgres_as[@]}" "$postgres_bin/postgres" -D "$1/data" -p "$postgres_port" -c fsync="${2:-off}" \
-    -c listen_addresses=127.0.0.1 -c unix_socket_directories=
+  local tries=600 server=("${postgres_as[@]}" "$postgres_bin/postgres" -D "$1/data" -p "$postgres_port" -c fsync="${2:-off}"
+    -c listen_addresses=127.0.0.1 -c unix_socket_directories=)
+  start "$1.log" "${server[@]}"
   postgres_pid=$!
-  local tries=600
   until "$postgres_bin/pg_isready" -q -h 127.0.0.1 -p "$postgres_port" -U postgres; do
-    kill -0 "$postgres_pid" 2>/dev/null || { cat "$1.log" >&2; die "PostgreSQL has ended"; }
     [ $((tries--)) -gt 0 ] || { cat "$1.log" >&2; die "PostgreSQL did not start"; }
     sleep 0.1
+    ! kill -0 "$postgres_pid" 2>/dev/null || continue
+    # The port may be taken for a moment, and so may the memory of a server that was killed.
+    grep -q "in use" "$1.log" || { cat "$1.log" >&2; die "PostgreSQL has ended"; }
+    start "$1.log" "${server[@]}"
+    postgres_pid=$!
   done
 }
 
@@ -188,6 +237,8 @@ cleanup() {
   local status=$? index
   trap - EXIT INT TERM
   delete_topics
+  # After SIGTERM PostgreSQL waits for its clients, after SIGINT it does not.
+  [ -z "${postgres_pid:-}" ] || kill -INT "$postgres_pid" 2>/dev/null || true
   # In reverse order: readers stop before the cluster they read from.
   for ((index = ${#children[@]} - 1; index >= 0; index--)); do stop "${children[index]}" || true; done
   [ -z "$temporary" ] || rm -rf "$temporary"

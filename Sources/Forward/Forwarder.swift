@@ -89,20 +89,8 @@ package struct Forwarder: NotificationWorker {
     }
     guard let body = body(of: notification, secret: secret) else { return .ignore }
     let request = ExchangeRequest(method: .post, url: url, headers: fields(of: notification), body: body)
-    let answer: ExchangeAnswer
-    do {
-      answer = try await http.send(request)
-    } catch {
-      return .retry(because: "unreachable", detail: "\(error.what) (\(error.progress.rawValue))")
-    }
-    switch ReceiverResponse(status: answer.status, retryAfter: answer.headers["Retry-After"]) {
-    case .taken: return .ignore
-    case .later(let code, let delay): return .retry(after: delay, because: code, detail: "answered \(answer.status)")
-    case .refused where context.attempt + 1 >= receiver.refusedAttempts:
-      return .deadLetter(
-        "refused", "answered \(answer.status) to attempt \(context.attempt + 1); see the receiver's log")
-    case .refused: return .retry(because: "refused", detail: "answered \(answer.status)")
-    }
+    return await ReceiverReply.of(request, by: http).outcome(
+      attempt: context.attempt + 1, refusedAttempts: receiver.refusedAttempts)
   }
 
   private func takes(_ notification: AppStoreNotification) -> Bool {

@@ -22,10 +22,10 @@ package struct HTTPWorker: NotificationWorker {
   /// Returns a worker for each entry with a `handler`.
   package static func identities(in configuration: MillraceConfiguration) throws -> [WorkerIdentity] {
     let entries = configuration.workers.filter(\.value.isHTTPWorker).sorted { $0.key < $1.key }
-    guard !entries.isEmpty else {
+    guard !entries.isEmpty || configuration.workerNames.contains(where: WebhookWorker.runs(as:)) else {
       throw MillraceError(
-        .configuration, "no HTTP workers are configured", at: "workers",
-        remedy: "add a worker with `families` and `handler: {url: …, secretFile: …}`")
+        .configuration, "neither HTTP workers nor webhooks are configured", at: "workers",
+        remedy: "add a worker with `families` and `handler: {url: …, secretFile: …}`, or a webhook under `webhooks`")
     }
     return entries.map { name, entry in
       WorkerIdentity(
@@ -44,9 +44,7 @@ package struct HTTPWorker: NotificationWorker {
   private let name: String
   private let topicPrefix: String
   private let policy: WorkerPolicy
-  private let endpoints: EndpointSource
-  private let gate: CircuitGate
-  private let metrics: HTTPWorkerMetrics
+  private let endpoint: GuardedEndpoint
   private let clock: MillraceClock
 
   /// Creates the worker and reads its secrets.
@@ -58,24 +56,7 @@ package struct HTTPWorker: NotificationWorker {
     topicPrefix = configuration.topics.prefix
     policy = configuration.policy(of: setup.name, standard: Self.policy(of: entry))
     clock = setup.clock
-    setup.host?.describe(HTTPWorkerMetrics.helpTexts.map { (name: $0.0, help: $0.1) })
-    let metrics = HTTPWorkerMetrics(worker: setup.name, factory: setup.metrics)
-    self.metrics = metrics
-    let logger = setup.logger
-    let gate = CircuitGate(clock: setup.clock) { [name] status in
-      metrics.isOpen(status.isOpen)
-      logger.notice(
-        status.isOpen ? "the circuit is open: requests wait" : "the circuit is closed",
-        metadata: ["worker": "\(name)", "misconfigured": "\(status.isMisconfigured)"])
-    }
-    self.gate = gate
-    // Connections of its own, so that a slow endpoint delays no other worker.
-    let endpoints = try EndpointSource(
-      setup.name, configuration, parallelism: policy.parallelism * configuration.topics.lanes,
-      exchange: setup.host == nil ? setup.http : nil, logger: setup.logger)
-    self.endpoints = endpoints
-    setup.host?.whenClosing { await endpoints.close() }
-    setup.host?.add(.endpoint(of: setup.name, gate))
+    endpoint = try GuardedEndpoint(setup, policy, waiting: "requests")
   }
 
   /// Posts the notification, and does what the endpoint decides.
@@ -85,8 +66,8 @@ package struct HTTPWorker: NotificationWorker {
       bundleId: notification.bundleId, environment: notification.environment?.rawValue,
       isReplay: replay.map { $0.mode != .requeue } ?? false,
       run: replay.flatMap { $0.mode.reapplies ? $0.id : nil })
-    let level = endpoints.current().payload
-    let family = family(of: notification)
+    let level = endpoint.current.payload
+    let family = NotificationMember.family(ofTopic: notification.history.first.topic, prefix: topicPrefix)
     guard let member = try NotificationMember.of(notification, family: family, payload: level) else { return .ignore }
     guard let state = try await state(of: notification.key, context) else { return Self.unreadableState }
     let request = HandlerRequest(
@@ -95,39 +76,55 @@ package struct HTTPWorker: NotificationWorker {
       isReapply: origin.run != nil, time: notification.signedDate ?? notification.receivedAt, state: state,
       subject: member)
     let now = clock.wallTime
-    switch try await post(request, trace: notification.traceParent?.description, context) {
-    case .held(let until): return .wait(until: until, because: Self.circuitOpen)
-    case .answered(.outcome(.results(let results))):
-      return outcome(of: results, key: notification.key, origin, now: now)
-    case .answered(.outcome(.retry(let after, let reason, let detail))):
-      return .retry(after: after, because: reason, detail: detail)
-    case .answered(.failed(let failure, let detail)): return .retry(because: failure.rawValue, detail: detail)
-    case .answered(let answer): return final(answer)
-    }
+    let reply = try await post(request, trace: notification.traceParent?.description, context)
+    return outcome(of: reply, key: notification.key, origin, now: now)
   }
 
-  /// Posts a timer, or makes a call to Apple and posts its result.
+  /// Posts a timer, makes a call to Apple, or posts the result of a call.
   package func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome {
     guard let entry = StoredEntry(bytes: timer.payload) else {
       return .deadLetter("stored-value", "the payload of the timer \(timer.name) is not one of an HTTP worker")
     }
-    let subject = try await subject(entry, timer, context)
+    if let call = entry.call, entry.result == nil { return try await make(call, entry, timer, context) }
+    return try await post(entry, timer, context)
+  }
+
+  /// Makes a call to Apple, and sets its timer again with the result. The result is posted when it is committed, so every
+  /// attempt posts the same.
+  private func make(
+    _ call: (operation: AppleOperation, arguments: JSONObject), _ entry: StoredEntry, _ timer: FiredTimer,
+    _ context: HandlerContext
+  ) async throws -> Outcome {
+    var next = entry
+    do {
+      next.result = try await AppleCall(call.operation, call.arguments, origin: entry.origin).result(
+        timer.name, in: context)
+    } catch let error as CallNameReused {
+      return keeping(entry, timer, .deadLetter("call-name-reused", "\(entry.name): \(error)"))
+    } catch let error as APIError where !error.isWait {
+      let delay = error.retryAt.map { $0 - clock.wallTime }
+      return again(entry, timer, after: delay, "apple-error", "\(error)", counting: \.failedCalls)
+    }
+    if timer.name.utf8.count + next.bytes.count > Outcome.Timer.maximumBytes { next.result = AppleCall.lost }
+    return .ignore.settingTimer(timer.name, at: clock.wallTime, payload: next.bytes)
+  }
+
+  /// Posts a timer or the result of a call.
+  private func post(_ entry: StoredEntry, _ timer: FiredTimer, _ context: HandlerContext) async throws -> Outcome {
     guard let state = try await state(of: timer.key, context) else { return Self.unreadableState }
     let request = HandlerRequest(
       id: WebhookID.of(
         worker: name, entry.kind, [timer.key, entry.name, String(entry.at.millisecondsSince1970)],
         run: entry.origin.run),
       kind: entry.kind, worker: name, key: timer.key, attempt: entry.attempts + 1, isReplay: entry.origin.isReplay,
-      isReapply: entry.origin.run != nil, time: entry.at, state: state, subject: subject)
+      isReapply: entry.origin.run != nil, time: entry.at, state: state, subject: subject(entry))
     let now = clock.wallTime
-    switch try await post(request, trace: nil, context) {
-    case .held(let until): return .wait(until: until, because: Self.circuitOpen)
-    case .answered(.outcome(.results(let results))):
-      return outcome(of: results, key: timer.key, entry.origin, now: now)
-    case .answered(.outcome(.retry(let after, let reason, let detail))):
-      return again(entry, timer, after: after, reason, detail)
-    case .answered(.failed(let failure, let detail)): return again(entry, timer, after: nil, failure.rawValue, detail)
-    case .answered(let answer): return keeping(entry, timer, final(answer))
+    let outcome = outcome(
+      of: try await post(request, trace: nil, context), key: timer.key, entry.origin, now: now)
+    switch outcome.decision {
+    case .retry(let delay, let reason, let detail): return again(entry, timer, after: delay, reason, detail)
+    case .deadLetter: return keeping(entry, timer, outcome)
+    case .done, .wait: return outcome
     }
   }
 }
@@ -141,37 +138,18 @@ extension HTTPWorker {
     case held(until: Timestamp)
   }
 
-  /// The time of a run that is left for everything but the request.
-  private static let margin = Duration.milliseconds(250)
-
   /// Sends a request when the circuit allows it.
   private func post(_ request: HandlerRequest, trace: String?, _ context: HandlerContext) async throws -> Reply {
-    var endpoint = endpoints.current()
-    // The request has its whole time if it starts before this. The clock of a rehearsal may run faster than real time.
-    let spare = context.deadline - clock.wallTime - (endpoint.timeout + Self.margin) * clock.rate
-    if let until = try await entered(request.id, until: clock.now.advanced(by: max(.zero, spare))) {
-      return .held(until: clock.wallTime + clock.now.duration(to: until))
+    if let until = try await endpoint.enter(request.id, until: endpoint.latestStart(in: context)) {
+      return .held(until: until)
     }
-    endpoint = endpoints.current()
-    let left = (context.deadline - clock.wallTime) / clock.rate - Self.margin
-    let started = clock.now
-    do {
-      let reply = try await endpoint.send(
-        request, trace: trace, now: clock.realTime, limit: max(Self.margin, min(endpoint.timeout, left)))
-      gate.ended(request.id, circuitResult(reply.answer))
-      metrics.ended(request.kind, reply, in: started.duration(to: clock.now) / clock.rate)
-      return .answered(reply.answer)
-    } catch {
-      gate.ended(request.id, .abandoned)
-      throw error
+    let (reply, took) = try await endpoint.send(request.id, in: context) { endpoint, now, limit in
+      try await endpoint.send(request, trace: trace, now: now, limit: limit)
+    } result: {
+      circuitResult($0.answer)
     }
-  }
-
-  private func entered(_ record: String, until latest: MillraceClock.Instant) async throws -> MillraceClock.Instant? {
-    guard gate.status.isOpen else { return try await gate.enter(record, until: latest) }
-    metrics.beganWaiting()
-    defer { metrics.endedWaiting() }
-    return try await gate.enter(record, until: latest)
+    endpoint.metrics.ended(request.kind, reply, in: took)
+    return .answered(reply.answer)
   }
 
   private func circuitResult(_ answer: EndpointAnswer) -> Circuit.Result {
@@ -185,24 +163,14 @@ extension HTTPWorker {
     }
   }
 
-  private func family(of notification: AppStoreNotification) -> String {
-    let topic = notification.history.first.topic.dropFirst(topicPrefix.count)
-    let prefix = "appstore.notifications."
-    return topic.hasPrefix(prefix) ? String(topic.dropFirst(prefix.count)) : String(topic)
-  }
-
-  private func subject(_ entry: StoredEntry, _ timer: FiredTimer, _ context: HandlerContext) async throws -> JSONObject
-  {
-    switch entry.content {
-    case .timer(let payload):
-      return ["name": .string(entry.name), "at": .string(entry.at.rfc3339), "payload": payload ?? .null]
-    case .call(let operation, let arguments):
-      let result = try await AppleCall(operation, arguments, origin: entry.origin).result(timer.name, in: context)
-      return [
-        "name": .string(entry.name), "operation": .string(operation.rawValue), "arguments": .object(arguments),
-        "result": result,
-      ]
+  private func subject(_ entry: StoredEntry) -> JSONObject {
+    guard let call = entry.call else {
+      return ["name": .string(entry.name), "at": .string(entry.at.rfc3339), "payload": entry.payload ?? .null]
     }
+    return [
+      "name": .string(entry.name), "operation": .string(call.operation.rawValue), "arguments": .object(call.arguments),
+      "result": entry.result ?? .null,
+    ]
   }
 
   /// Returns the stored state of a key, null if there is none; nil if it is not JSON.
@@ -222,18 +190,24 @@ extension HTTPWorker {
   /// How long a record waits after an answer that means a misconfigured endpoint.
   static let misconfigurationPause = Duration.seconds(60)
 
-  /// Returns what the worker does after an answer that counts no attempt.
-  private func final(_ answer: EndpointAnswer) -> Outcome {
-    switch answer {
-    case .outcome(.deadLetter(let reason, let detail)): .deadLetter(reason, detail)
-    case .refused(let status, let detail): .deadLetter("endpoint-refused", "\(status): \(detail)")
-    case .invalid(let detail): .deadLetter("invalid-outcome", detail)
-    case .later(let time, _):
+  /// Returns the outcome of a reply. Every reply has one, so no decision of an endpoint can be lost.
+  private func outcome(
+    of reply: Reply, key: String, _ origin: StoredEntry.Origin, now: Timestamp
+  ) -> Outcome {
+    switch reply {
+    case .held(let until): .wait(until: until, because: Self.circuitOpen)
+    case .answered(.outcome(.results(let results))): outcome(of: results, key: key, origin, now: now)
+    case .answered(.outcome(.retry(let delay, let reason, let detail))):
+      .retry(after: delay, because: reason, detail: detail)
+    case .answered(.outcome(.deadLetter(let reason, let detail))): .deadLetter(reason, detail)
+    case .answered(.nothing): .ignore
+    case .answered(.later(let time, _)):
       .wait(until: clock.wallTime + max(.zero, time - clock.realTime) * clock.rate, because: "endpoint-busy")
-    case .misconfigured:
+    case .answered(.failed(let failure, let detail)): .retry(because: failure.rawValue, detail: detail)
+    case .answered(.refused(let status, let detail)): .deadLetter("endpoint-refused", "\(status): \(detail)")
+    case .answered(.misconfigured):
       .wait(until: clock.wallTime + Self.misconfigurationPause, because: "endpoint-misconfigured")
-    case .nothing: .ignore
-    case .outcome(.results), .outcome(.retry), .failed: .ignore
+    case .answered(.invalid(let detail)): .deadLetter("invalid-outcome", detail)
     }
   }
 
@@ -267,26 +241,37 @@ extension HTTPWorker {
   }
 
   /// Sets a timer again after a failed attempt, or gives up after the last one.
+  /// - Parameter count: The number of failed attempts of this kind.
   private func again(
-    _ entry: StoredEntry, _ timer: FiredTimer, after delay: Duration?, _ reason: String, _ detail: String
+    _ entry: StoredEntry, _ timer: FiredTimer, after delay: Duration?, _ reason: String, _ detail: String,
+    counting count: WritableKeyPath<StoredEntry, Int> = \.attempts
   ) -> Outcome {
     var next = entry
-    next.attempts += 1
-    guard next.attempts < policy.maximumAttempts else {
+    next[keyPath: count] += 1
+    let attempts = next[keyPath: count]
+    guard attempts < policy.maximumAttempts else {
       return keeping(
-        entry, timer,
-        .deadLetter("attempts-exhausted", "tried \(next.attempts) times; last: \(reason): \(detail)"))
+        entry, timer, .deadLetter("attempts-exhausted", "tried \(attempts) times; last: \(reason): \(detail)"))
     }
     let delays = policy.usableRetryDelays
-    let wanted = max(delay ?? delays[min(next.attempts, delays.count) - 1], delays.first ?? .zero)
+    let wanted = max(delay ?? delays[min(attempts, delays.count) - 1], delays.first ?? .zero)
     return .ignore.settingTimer(timer.name, at: clock.wallTime + wanted, payload: next.bytes)
   }
 
-  /// Returns an outcome whose dead letter holds the timer without its attempts, so that a requeue begins anew.
+  /// Returns a dead letter that holds the timer without its attempts, so that a requeue begins anew.
   private func keeping(_ entry: StoredEntry, _ timer: FiredTimer, _ outcome: Outcome) -> Outcome {
-    guard case .deadLetter = outcome.decision else { return outcome }
     var fresh = entry
-    fresh.attempts = 0
+    (fresh.attempts, fresh.failedCalls) = (0, 0)
     return outcome.settingTimer(timer.name, at: entry.at, payload: fresh.bytes)
+  }
+}
+
+extension APIError {
+  /// Whether the call has not failed: it has to wait, or its run was cancelled.
+  fileprivate var isWait: Bool {
+    switch kind {
+    case .budget, .rateLimited, .cancelled: true
+    default: false
+    }
   }
 }

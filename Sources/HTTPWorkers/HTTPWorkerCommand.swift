@@ -10,20 +10,22 @@ package struct HTTPWorkerCommand: AsyncParsableCommand {
   package static var configuration: CommandConfiguration {
     CommandConfiguration(
       commandName: "millrace-worker",
-      abstract: "Processes App Store Server Notifications with handlers that are HTTP endpoints.",
+      abstract: "Runs the workers whose handlers are HTTP endpoints, and the webhooks.",
       discussion: """
-        Runs the workers that have a `handler` in the configuration: all of them, or those that are named. Several \
-        processes can share the work. Metrics and probes are on the admin port.
+        Runs the workers that have a `handler` in the configuration, which process App Store Server Notifications, and \
+        the entries under `webhooks`, which post events to URLs: all of them, or those that are named. Several processes \
+        can share the work. Metrics and probes are on the admin port.
 
         Examples:
           millrace-worker --config millrace.yaml
           millrace-worker winback mailer --config millrace.yaml
+          millrace-worker webhook-crm --config millrace.yaml
           millrace-worker --config millrace.yaml --print-config
         """,
       version: MillraceVersion.current)
   }
 
-  @Argument(help: "The workers to run. Default: all that have a handler.")
+  @Argument(help: "The workers to run. Default: all that have a handler, and all webhooks.")
   var workers: [String] = []
 
   @OptionGroup var process: ProcessOptions
@@ -33,8 +35,8 @@ package struct HTTPWorkerCommand: AsyncParsableCommand {
 
   /// Runs the workers until the process is told to shut down.
   package func run() async throws {
-    try await process.run("millrace-worker") {
-      try await WorkerProcess.run(HTTPWorker.self, $0, only: workers)
+    try await process.run("millrace-worker", workers: [WebhookWorker.settingsForm(named: "webhook-<name>")]) {
+      try await WorkerProcess.run(HTTPWorker.self, and: [WebhookWorker.self], $0, only: workers)
     }
   }
 }

@@ -33,13 +33,14 @@ struct HTTPWorkerMetrics: Sendable {
   }
 
   func ended(_ kind: HandlerRequest.Kind, _ reply: EndpointReply, in time: Duration) {
+    ended(kind.rawValue, Self.outcome(reply.answer), status: reply.response?.status, in: time)
+  }
+
+  func ended(_ kind: String, _ outcome: String, status: Int?, in time: Duration) {
     duration.record(duration: time)
     Counter(
       label: "millrace_http_worker_requests_total",
-      dimensions: [
-        worker, ("kind", kind.rawValue), ("outcome", Self.outcome(reply.answer)),
-        ("status", Self.status(reply.response?.status)),
-      ], factory: factory
+      dimensions: [worker, ("kind", kind), ("outcome", outcome), ("status", Self.status(status))], factory: factory
     ).increment()
   }
 

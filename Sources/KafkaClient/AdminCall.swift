@@ -53,16 +53,22 @@ enum TopicConfigReader {
     var resources = topics.map { rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, $0.name) }
     defer { for resource in resources { rd_kafka_ConfigResource_destroy(resource) } }
     var found: [String: (settings: [String: String], overrides: Set<String>)] = [:]
-    try AdminCall(handle, timeout, "read topic settings").run { rk, options, queue in
+    try AdminCall(handle, timeout, "read topic settings (DescribeConfigs)").run { rk, options, queue in
       rd_kafka_DescribeConfigs(rk, &resources, resources.count, options, queue)
     } results: { event in
       var count = 0
       let described = rd_kafka_DescribeConfigs_result_resources(
         rd_kafka_event_DescribeConfigs_result(event), &count)
-      if let error = firstError(described, count) { return error }
       for resource in UnsafeBufferPointer(start: described, count: count) {
-        guard let resource, let name = rd_kafka_ConfigResource_name(resource) else { continue }
-        found[String(cString: name)] = entries(of: resource)
+        guard let resource, let name = rd_kafka_ConfigResource_name(resource).map({ String(cString: $0) }) else {
+          continue
+        }
+        let error = rd_kafka_ConfigResource_error(resource)
+        guard error == RD_KAFKA_RESP_ERR_NO_ERROR else {
+          let reason = rd_kafka_ConfigResource_error_string(resource).map { String(cString: $0) }
+          return (error, "\(name): \(reason ?? "no reason given")")
+        }
+        found[name] = entries(of: resource)
       }
       return nil
     }

@@ -15,9 +15,11 @@ public struct BrokerProblem: Sendable, Hashable, CustomStringConvertible {
     case tls
     /// The broker does not accept the credentials or the authentication mechanism.
     case authentication
+    /// There is no token for the broker.
+    case token
   }
 
-  /// `host:port`, as configured or as the cluster advertises it.
+  /// `host:port`, as configured or as the cluster advertises it; empty if there is no token for any broker.
   public var broker: String
   /// The kind of failure.
   public var kind: Kind
@@ -32,6 +34,7 @@ public struct BrokerProblem: Sendable, Hashable, CustomStringConvertible {
     case .securityProtocol: "\(broker): the listener probably speaks another protocol: \(words)"
     case .tls: "\(broker): the TLS handshake failed: \(words)"
     case .authentication: "\(broker): authentication failed: \(words)"
+    case .token: "no token: \(words)"
     }
   }
 
@@ -49,8 +52,12 @@ public struct BrokerProblem: Sendable, Hashable, CustomStringConvertible {
   /// `sasl_ssl://host:9093/bootstrap: Connect to ipv4#10.0.0.1:9093 failed: Connection refused (after 0ms in state
   /// CONNECT)`.
   ///
-  /// - Returns: nil for errors that do not name a broker.
+  /// - Returns: nil for errors that do not name a broker, other than a missing token.
   init?(code: KafkaError.Code, text: String) {
+    if text.hasPrefix(Self.noToken) {
+      (broker, kind, words) = ("", .token, Self.oneLine(text.dropFirst(Self.noToken.count)))
+      return
+    }
     guard let separator = text.firstRange(of: ": ") else { return nil }
     var name = text[..<separator.lowerBound]
     if let scheme = name.firstRange(of: "://") { name = name[scheme.upperBound...] }
@@ -71,8 +78,14 @@ public struct BrokerProblem: Sendable, Hashable, CustomStringConvertible {
         words.contains("security.protocol") || words.contains("SSL listener") ? .securityProtocol : .connection
     }
     broker = String(name)
-    // In Millrace's messages the action follows a semicolon.
-    self.words = String(words.map { $0.isNewline ? " " : $0 == ";" ? "," : $0 })
+    self.words = Self.oneLine(words)
+  }
+
+  private static let noToken = "Failed to acquire SASL OAUTHBEARER token: "
+
+  // In Millrace's messages the action follows a semicolon.
+  private static func oneLine(_ words: Substring) -> String {
+    String(words.map { $0.isNewline ? " " : $0 == ";" ? "," : $0 })
   }
 }
 

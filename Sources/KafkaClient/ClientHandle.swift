@@ -1,5 +1,13 @@
 internal import CRDKafka
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
 /// Owns one `rd_kafka_t` and its main event queue.
 ///
 /// librdkafka's handle can be used from any thread (INTRODUCTION.md, "Threads and callbacks"). Every user keeps a
@@ -12,7 +20,7 @@ final class ClientHandle: @unchecked Sendable {
   let wake = AsyncSignal()
   let blocking: BlockingThread
   /// Retained for as long as librdkafka may call it.
-  private let gate: NetworkFaultInjector?
+  private let callbacks: ClientCallbacks
 
   enum Role {
     case producer, consumer
@@ -29,9 +37,10 @@ final class ClientHandle: @unchecked Sendable {
   }
 
   init(
-    _ role: Role, properties: [String: String], label: String, gate: NetworkFaultInjector? = nil
+    _ role: Role, properties: [String: String], label: String, gate: NetworkFaultInjector? = nil,
+    tokens: KafkaTokenSource? = nil
   ) throws(KafkaError) {
-    self.gate = gate
+    callbacks = ClientCallbacks(gate: gate, tokens: tokens.map(ClientTokens.init))
     let conf = rd_kafka_conf_new()
     var message = [CChar](repeating: 0, count: 512)
     for (name, value) in properties.sorted(by: { $0.key < $1.key }) {
@@ -42,11 +51,17 @@ final class ClientHandle: @unchecked Sendable {
       }
     }
     rd_kafka_conf_set_events(conf, role.events)
-    gate?.install(on: conf)
+    callbacks.install(on: conf)
     guard let rk = rd_kafka_new(role.type, conf, &message, message.count) else {
       rd_kafka_conf_destroy(conf)
       throw KafkaError(
         code: .invalidConfiguration, operation: "start \(label)", reason: String(terminated: message))
+    }
+    if tokens != nil, let error = rd_kafka_sasl_background_callbacks_enable(rk) {
+      defer { rd_kafka_error_destroy(error) }
+      let reason = rd_kafka_error_string(error).map { String(cString: $0) } ?? ""
+      rd_kafka_destroy(rk)
+      throw KafkaError(code: .invalidConfiguration, operation: "start \(label)", reason: reason)
     }
     self.rk = rk
     self.blocking = BlockingThread(label: label)
@@ -65,9 +80,9 @@ final class ClientHandle: @unchecked Sendable {
     QueueWakeUp.disable(on: queue, signal: wake)
     rd_kafka_queue_destroy(queue)
     nonisolated(unsafe) let rk = self.rk
-    blocking.schedule { [gate] in
+    blocking.schedule { [callbacks] in
       rd_kafka_destroy_flags(rk, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE))
-      withExtendedLifetime(gate) {}
+      withExtendedLifetime(callbacks) {}
     }
   }
 
@@ -78,6 +93,39 @@ final class ClientHandle: @unchecked Sendable {
     guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
     return KafkaError(
       code: .of(code), operation: "client", reason: String(terminated: message), isFatal: true)
+  }
+}
+
+/// Callbacks that librdkafka calls on its own threads.
+private final class ClientCallbacks: Sendable {
+  let gate: NetworkFaultInjector?
+  let tokens: ClientTokens?
+
+  init(gate: NetworkFaultInjector?, tokens: ClientTokens?) {
+    self.gate = gate
+    self.tokens = tokens
+  }
+
+  func install(on conf: OpaquePointer?) {
+    rd_kafka_conf_set_opaque(conf, Unmanaged.passUnretained(self).toOpaque())
+    if gate != nil {
+      rd_kafka_conf_set_connect_cb(conf) { socket, address, length, _, opaque in
+        ClientCallbacks.of(opaque)?.gate?.connect(socket, address, socklen_t(length)) ?? EINVAL
+      }
+      rd_kafka_conf_set_closesocket_cb(conf) { socket, opaque in
+        ClientCallbacks.of(opaque)?.gate?.closeSocket(socket) ?? -1
+      }
+    }
+    if tokens != nil {
+      rd_kafka_conf_enable_sasl_queue(conf, 1)
+      rd_kafka_conf_set_oauthbearer_token_refresh_cb(conf) { rk, _, opaque in
+        ClientCallbacks.of(opaque)?.tokens?.refresh(rk)
+      }
+    }
+  }
+
+  private static func of(_ opaque: UnsafeMutableRawPointer?) -> ClientCallbacks? {
+    opaque.map { Unmanaged<ClientCallbacks>.fromOpaque($0).takeUnretainedValue() }
   }
 }
 

@@ -31,4 +31,20 @@ public struct ClientObserver: Sendable {
     self.statistics = statistics
     self.replacement = replacement
   }
+
+  /// Returns this observer with the group's name in refusals by its coordinator.
+  ///
+  /// - Parameter group: The group that a consumer joins. If nil, refusals are dropped: librdkafka asks for the
+  ///   coordinator of the group that it requires, and the answer does not matter.
+  func naming(group: String?) -> ClientObserver {
+    var observer = self
+    observer.error = { [error] problem in
+      guard problem.code == .groupAuthorizationFailed else { return error(problem) }
+      guard let group else { return }
+      var named = problem
+      named.operation = "join the group \(group)"
+      error(named)
+    }
+    return observer
+  }
 }

@@ -215,9 +215,9 @@ public final class KafkaAdmin: Sendable {
   ) async throws(KafkaError) -> Value {
     let properties = try configuration.adminProperties().merging(more) { $1 }
     let label = "\(configuration.clientID)-admin"
-    let (gate, reporter) = (configuration.gate, configuration.reporter)
+    let (gate, tokens, reporter) = (configuration.gate, configuration.tokens, configuration.reporter)
     return try await blocking.run { () throws(KafkaError) in
-      let handle = try ClientHandle(.producer, properties: properties, label: label, gate: gate)
+      let handle = try ClientHandle(.producer, properties: properties, label: label, gate: gate, tokens: tokens)
       var client = AdminClient(handle: handle, reporter: reporter, problems: BrokerProblems(properties: properties))
       do throws(KafkaError) {
         return try body(&client)

@@ -9,6 +9,8 @@ public struct KafkaConfiguration: Sendable, Hashable {
   public var properties: [String: String]
   /// The name that brokers log for this client.
   public var clientID: String
+  /// Provides tokens for SASL/OAUTHBEARER; nil if the clients do not use it, or librdkafka gets its tokens itself.
+  public var tokens: KafkaTokenSource?
   /// Blocks the network between the client and its brokers, in tests of outages.
   package var gate: NetworkFaultInjector?
   /// Receives the problems of a cluster that does not answer within seconds; see ``KafkaAdmin``.
@@ -42,7 +44,7 @@ public struct KafkaConfiguration: Sendable, Hashable {
   /// Names that librdkafka treats as the same property.
   private static let aliases = [
     "delivery.timeout.ms": "message.timeout.ms", "metadata.broker.list": "bootstrap.servers",
-    "request.required.acks": "acks",
+    "request.required.acks": "acks", "sasl.mechanism": "sasl.mechanisms",
   ]
 
   /// A message about the first property that contradicts a guarantee or this configuration; nil if there is none.
@@ -55,6 +57,9 @@ public struct KafkaConfiguration: Sendable, Hashable {
       if let required = Self.protectedProperties[canonical], !Self.means(value, required) {
         return "\(name) must be \(required): Millrace's guarantees depend on it"
       }
+      if tokens != nil, canonical == "sasl.mechanisms", value.uppercased() != "OAUTHBEARER" {
+        return "\(name) must be OAUTHBEARER: the clients have tokens"
+      }
     }
     return nil
   }
@@ -65,7 +70,7 @@ public struct KafkaConfiguration: Sendable, Hashable {
 
   /// The defaults of every client.
   private var common: [String: String] {
-    [
+    var properties = [
       "bootstrap.servers": bootstrapServers,
       "client.id": clientID,
       "log.queue": "true",
@@ -75,6 +80,8 @@ public struct KafkaConfiguration: Sendable, Hashable {
       "socket.nagle.disable": "true",
       "topic.metadata.refresh.interval.ms": "60000",
     ]
+    if tokens != nil { properties["sasl.mechanisms"] = "OAUTHBEARER" }
+    return properties
   }
 
   func producerProperties() throws(KafkaError) -> [String: String] {
@@ -117,12 +124,14 @@ public struct KafkaConfiguration: Sendable, Hashable {
       "partition.assignment.strategy": "range",
       "queued.max.messages.kbytes": "2048",
     ]
-    // How long fetching pauses after a partition's queue was full. The default of a second limits a partition to one
-    // queue of records per second. Versions before 2.2 do not have the property: they check again with their next
-    // fetch.
-    if rd_kafka_version() >= 0x0202_0000 { role["fetch.queue.backoff.ms"] = "20" }
+    // The default of a second limits a partition to one queue of records per second.
+    if Self.canShortenPauses { role["fetch.queue.backoff.ms"] = "20" }
     return try merged(role)
   }
+
+  /// Whether librdkafka can shorten the pause after a partition's queue was full. Versions before 2.2 do not have the
+  /// property, and pause for up to a second.
+  package static var canShortenPauses: Bool { rd_kafka_version() >= 0x0202_0000 }
 
   func adminProperties() throws(KafkaError) -> [String: String] { try merged([:]) }
 

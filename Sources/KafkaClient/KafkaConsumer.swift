@@ -48,8 +48,9 @@ public final class KafkaConsumer: Sendable {
       }
     handle = try ClientHandle(
       .consumer, properties: try configuration.consumerProperties(group: group), label: configuration.clientID,
-      gate: configuration.gate)
-    pump = PollLoop(handle: handle, observer: observer)
+      gate: configuration.gate, tokens: configuration.tokens)
+    let joined: String? = if case .group(let name, _) = subscription { name } else { nil }
+    pump = PollLoop(handle: handle, observer: observer.naming(group: joined))
     self.subscription = subscription
     isStatic = configuration.properties["group.instance.id"].map { !$0.isEmpty } ?? false
     self.staticMemberLeaves = staticMemberLeaves && isStatic

@@ -1,4 +1,3 @@
-internal import CRDKafka
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -34,20 +33,7 @@ package final class NetworkFaultInjector: Sendable, Hashable {
   /// Lets connections through again.
   package func open() { state.withLock { $0.isOpen = true } }
 
-  func install(on conf: OpaquePointer?) {
-    rd_kafka_conf_set_opaque(conf, Unmanaged.passUnretained(self).toOpaque())
-    rd_kafka_conf_set_connect_cb(conf) { socket, address, length, _, opaque in
-      guard let opaque else { return EINVAL }
-      return Unmanaged<NetworkFaultInjector>.fromOpaque(opaque).takeUnretainedValue()
-        .connect(socket, address, socklen_t(length))
-    }
-    rd_kafka_conf_set_closesocket_cb(conf) { socket, opaque in
-      guard let opaque else { return -1 }
-      return Unmanaged<NetworkFaultInjector>.fromOpaque(opaque).takeUnretainedValue().closeSocket(socket)
-    }
-  }
-
-  private func connect(_ socket: Int32, _ address: UnsafePointer<sockaddr>?, _ length: socklen_t) -> Int32 {
+  func connect(_ socket: Int32, _ address: UnsafePointer<sockaddr>?, _ length: socklen_t) -> Int32 {
     let isOpen = state.withLock { state in
       if state.isOpen { state.sockets.insert(socket) }
       return state.isOpen
@@ -64,7 +50,7 @@ package final class NetworkFaultInjector: Sendable, Hashable {
     return result == 0 || errno == EINPROGRESS ? 0 : errno
   }
 
-  private func closeSocket(_ socket: Int32) -> Int32 {
+  func closeSocket(_ socket: Int32) -> Int32 {
     state.withLock { _ = $0.sockets.remove(socket) }
     #if canImport(Glibc)
       return Glibc.close(socket)

@@ -13,6 +13,8 @@ public final class PartitionQueue: @unchecked Sendable {
   private let queue: OpaquePointer
   private let wake = AsyncSignal()
   private let isOpen = Atomic(true)
+  /// Whether messages were taken since the last ``resumeFetching(timeout:)``.
+  private let hasRoom = Atomic(false)
   private let leftOver = Mutex(LeftOver())
 
   /// The part of a batch from an error on. The next call throws the error, and the one after it returns the records.
@@ -117,10 +119,25 @@ public final class PartitionQueue: @unchecked Sendable {
       }
       return count
     }
+    if count > 0 { hasRoom.store(true, ordering: .relaxed) }
     guard behind.failure != nil else { return (before, count) }
     leftOver.withLock { $0 = behind }
     guard before.isEmpty, let kept = try takeLeftOver() else { return (before, count) }
     return (kept, count)
+  }
+
+  /// Makes librdkafka look at once whether this queue has room again. Does nothing if no record was taken since the last
+  /// call.
+  ///
+  /// Before version 2.2, librdkafka does not notice that a full queue was emptied, and looks once a second. But the thread
+  /// that fetches from a broker also looks when it sends a request, so this asks the partition's leader for an offset.
+  package func resumeFetching(timeout: Duration) async throws(KafkaError) {
+    guard hasRoom.exchange(false, ordering: .relaxed) else { return }
+    _ = try await handle.blocking.run { [handle, partition] () throws(KafkaError) in
+      try handle.offsets(
+        [CommittedOffset(partition, offset: Int64(RD_KAFKA_OFFSET_END))], timeout: timeout,
+        operation: "ask for the end of \(partition)")
+    }
   }
 
   /// Ends reading and removes the callback from the queue. The queue belongs to the partition: after a rebalance, the

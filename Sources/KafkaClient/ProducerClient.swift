@@ -19,7 +19,8 @@ final class ProducerClient: Sendable {
     _ configuration: KafkaConfiguration, properties: [String: String], observer: ClientObserver, room: QueueSpaceWaiters
   ) throws(KafkaError) {
     handle = try ClientHandle(
-      .producer, properties: properties, label: configuration.clientID, gate: configuration.gate)
+      .producer, properties: properties, label: configuration.clientID, gate: configuration.gate,
+      tokens: configuration.tokens)
     pump = PollLoop(handle: handle, observer: observer)
     self.room = room
     isTransactional = properties["transactional.id"] != nil

@@ -18,9 +18,11 @@ package struct SubscriptionsWorker: NotificationWorker {
 
   /// The name in topics, consumer group and ledger.
   package static let name = "subscriptions"
-  /// The families whose notifications contain transactions or renewal infos.
+  /// The families whose notifications contain transactions or renewal infos. Types that this version does not know are in
+  /// `unrecognized`.
   package static let families: Set<NotificationFamily> = [
     .subscriptions, .purchases, .refunds, .renewalExtensions, .advancedCommerce, .consent, .subscriptionImports,
+    .unrecognized,
   ]
   /// The topics of the tables, and the topic of requests: one request can lead to others.
   package static let outputTopics: Set<String> = [
@@ -43,14 +45,18 @@ package struct SubscriptionsWorker: NotificationWorker {
 
   /// Handles one notification.
   package func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
-    do {
+    try await withReadableStates {
       switch notification.content {
-      case .v2(let verified): return try await told(verified.payload, by: notification, in: context)
-      case .v1: return try await hinted(by: notification, in: context)
-      case .request: return try await requested(by: notification, in: context)
-      case .found: return .ignore
+      case .v2(let verified): try await told(verified.payload, by: notification, in: context)
+      case .v1: try await hinted(by: notification, in: context)
+      case .request: try await requested(by: notification, in: context)
+      case .found: .ignore
       }
-    } catch is PackedError {
+    }
+  }
+
+  private func withReadableStates(_ body: () async throws -> Outcome) async throws -> Outcome {
+    do { return try await body() } catch is PackedError {
       return .deadLetter(
         "state-unreadable",
         "the ledger holds a state that this version cannot read; run the version that wrote it")
@@ -59,6 +65,10 @@ package struct SubscriptionsWorker: NotificationWorker {
 
   /// Asks Apple about a subscription whose end no notification has explained.
   package func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome {
+    try await withReadableStates { try await ended(timer, in: context) }
+  }
+
+  private func ended(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome {
     let id = timer.name
     let state = try await state(of: id, in: context)
     let answer = try await ask(
@@ -223,8 +233,9 @@ extension SubscriptionsWorker {
     case .others(let ids) where !ids.isEmpty:
       // A later transaction of the customer. The lane of each subscription has to ask for itself.
       guard let bundleId = request.bundleId, let environment = request.environment else { return .ignore }
+      let round = try ImportRecord(request.bytes, bundleId: bundleId, environment: environment)?.round ?? ""
       return ids.sorted().reduce(.ignore) { outcome, original in
-        let follower = ImportRecord(original, bundleId: bundleId, environment: environment).parts
+        let follower = ImportRecord(original, bundleId: bundleId, environment: environment, round: round).parts
         var record = OutputRecord(
           topic: follower.topic, key: follower.key, value: follower.value, contentType: nil)
         record.headers = follower.headers

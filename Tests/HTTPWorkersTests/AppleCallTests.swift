@@ -6,6 +6,7 @@ import AppStoreSignature
 import AppStoreSigning
 import CoreMetrics
 import Foundation
+import KafkaClient
 import Logging
 import MillraceCore
 import MillraceRecords
@@ -38,9 +39,11 @@ private final class CallStage: Sendable {
   private let samples: Mutex<SampleNotifications>
   private let folder: TestFolder
 
-  init() throws {
+  init(_ change: (inout WorkerEntry) -> Void = { _ in }) throws {
     var settings = SimulatorSettings()
     settings.seed = 1
+    // Only Millrace prevents that an effect is caused twice.
+    settings.requestMemory = .nothing
     let monthly = "com.example.app.monthly"
     store = try StagedAppStore(products: [Product(productId: monthly)], settings: settings)
     time = store.time
@@ -64,6 +67,7 @@ private final class CallStage: Sendable {
     entry.families = ["subscriptions"]
     entry.handler.url = StubEndpoint.url
     entry.handler.secretFile = try folder.write(StubEndpoint.secret, to: "secret")
+    change(&entry)
     configuration.workers["winback"] = entry
     configuration.appStore.limitDivisor = 0.001
     self.configuration = configuration
@@ -77,15 +81,25 @@ private final class CallStage: Sendable {
     for name in topics.others { try log.createTopic(name, partitions: 1) }
   }
 
-  /// Writes a notification of the subscription's customer.
+  /// Writes a notification about the subscription, so that all have the same key.
   func notify(_ type: NotificationTypeV2 = .didRenew) throws {
     let sample = try samples.withLock { try $0.next(SampleKind(type), signedDate: time.clock.wallTime) }
-    let payload = ResponseBodyV2DecodedPayload(json: try UnverifiedToken(parsing: sample.jws).payload)
+    var json = try UnverifiedToken(parsing: sample.jws).payload
+    guard case .object(var data)? = json["data"] else { throw NeverHeld() }
+    for name in ["signedTransactionInfo", "signedRenewalInfo"] {
+      guard case .string(let token)? = data[name] else { continue }
+      var inner = try UnverifiedToken(parsing: Array(token.utf8)).payload
+      inner["originalTransactionId"] = .string(subscription)
+      data[name] = .string(String(decoding: try store.chain.sign(inner.serialized()), as: UTF8.self))
+    }
+    json["data"] = .object(data)
+    let jws = try store.chain.sign(json.serialized())
+    let payload = ResponseBodyV2DecodedPayload(json: json)
     let transaction = try payload.data?.signedTransactionInfo.map {
       JWSTransactionDecodedPayload(json: try UnverifiedToken(parsing: Array($0.utf8)).payload)
     }
     let record = NotificationRecord.v2(
-      jws: sample.jws, payload: payload, transaction: transaction, renewalInfo: nil, appTransaction: nil, origin: .post,
+      jws: jws, payload: payload, transaction: transaction, renewalInfo: nil, appTransaction: nil, origin: .post,
       traceParent: nil, router: router)
     try log.append(record.producerRecord)
   }
@@ -131,6 +145,14 @@ private final class CallStage: Sendable {
   }
 
   struct NeverHeld: Error {}
+
+  /// The paths of the calls to Apple that begin with a text.
+  func asked(_ start: String) -> [String] { apple.asked.filter { $0.hasPrefix("\(start)/") } }
+
+  /// The dead letters so far.
+  var deadLetters: [(letter: DeadLetter, record: ConsumerRecord)] {
+    log.records(in: topics.deadLetters).compactMap { record in DeadLetter(record.headers).map { ($0, record) } }
+  }
 }
 
 @Suite(.timeLimit(.minutes(10))) struct AppleCallTests {
@@ -197,7 +219,9 @@ private final class CallStage: Sendable {
     }
   }
 
-  @Test func `a call is made once, whatever the endpoint answers and however often it is ordered`() async throws {
+  @Test func `a call with an effect is made once, whatever the endpoint answers and however often it is ordered`()
+    async throws
+  {
     let stage = try CallStage()
     let order = Self.call(
       "extend/1", .extendSubscriptionRenewalDate,
@@ -217,24 +241,126 @@ private final class CallStage: Sendable {
         : .outcome(["events": [["name": "extended", "data": ["attempt": .integer(request.attempt)]]]])
     }
     try await stage.running(endpoint) { _ in
-      // Apple does not answer at first: the call is made again with the same bytes.
+      // Apple fails at first: the call is made again with the same bytes.
       stage.services.inject(
-        Fault(
-          .failure(status: 500, body: .html), endpoints: [.extendSubscriptionRenewalDate],
-          from: stage.time.clock.wallTime, until: stage.time.clock.wallTime + .seconds(15), share: 1))
+        Fault(.failure(status: 500, body: .html), endpoints: [.extendSubscriptionRenewalDate], count: 2))
       try stage.notify()
       try await stage.until { !stage.log.records(in: stage.topics.events).isEmpty }
+      let made = stage.asked("PUT /inApps/v1/subscriptions/extend").count
+      #expect(made == 3, "Apple failed twice")
       try stage.notify()
       try await stage.until { stage.log.records(in: stage.topics.events).count == 2 }
+      #expect(stage.asked("PUT /inApps/v1/subscriptions/extend").count == made, "the second order makes no call")
     }
     let results = endpoint.requests.filter { $0.kind == "call-result" }
     #expect(results.map(\.attempt) == [1, 2, 3, 1], "failed requests are retried by the schedule")
     #expect(Set(results.map(\.id)).count == 2, "one id for all attempts, another one for the second order")
     #expect(Set(results.compactMap { $0["call", "result"] }).count == 1, "the stored result")
-    let extensions = stage.apple.asked.filter { $0.hasPrefix("PUT /inApps/v1/subscriptions/extend/") }
-    #expect(extensions.count > 1, "Apple failed at first")
     let made = try #require(Int64(stage.subscription))
     #expect(stage.extensions(of: made) == 1, "Apple has extended once")
+  }
+
+  @Test func `a call that only reads is made for each order, and once for all attempts to deliver its result`()
+    async throws
+  {
+    let stage = try CallStage()
+    let order = Self.call("info", .getTransactionInfo, ["transactionId": .string(stage.subscription)])
+    let answers = Mutex(0)
+    let endpoint = try StubEndpoint(apple: stage.apple) { request in
+      guard request.kind == "call-result" else { return .outcome(["calls": [order]]) }
+      let number = answers.withLock { answers in
+        answers += 1
+        return answers
+      }
+      return number < 3 ? .answer(500) : .outcome(["events": [["name": "read", "data": [:]]]])
+    }
+    try await stage.running(endpoint) { _ in
+      try stage.notify()
+      try await stage.until { !stage.log.records(in: stage.topics.events).isEmpty }
+      #expect(stage.asked("GET /inApps/v1/transactions").count == 1)
+      try stage.notify()
+      try await stage.until { stage.log.records(in: stage.topics.events).count == 2 }
+      #expect(stage.asked("GET /inApps/v1/transactions").count == 2, "nothing is kept after the delivery")
+    }
+    let results = endpoint.requests.filter { $0.kind == "call-result" }
+    #expect(results.map(\.attempt) == [1, 2, 3, 1])
+    #expect(Set(results.map(\.id)).count == 2 && results.allSatisfy { $0["call", "result", "status"] == "succeeded" })
+  }
+
+  @Test(
+    arguments: [
+      (.getTransactionInfo, .failure(status: 500, body: .html)), (.getTransactionInfo, .unauthorized),
+      (.setAppAccountToken, .failure(status: 503, body: .empty)),
+    ] as [(AppleOperation, FaultEffect)])
+  func `a call that Apple keeps failing follows the schedule and becomes a dead letter`(
+    operation: AppleOperation, effect: FaultEffect
+  ) async throws {
+    let stage = try CallStage { $0.maximumAttempts = 3 }
+    let id = JSON.string(stage.subscription)
+    let arguments: JSON =
+      operation == .getTransactionInfo
+      ? ["transactionId": id]
+      : ["originalTransactionId": id, "appAccountToken": "02cad037-dd5f-4791-9d1c-14de185aa272"]
+    let endpoint = try StubEndpoint(apple: stage.apple) { request in
+      request.kind == "notification" ? .outcome(["calls": [Self.call("c", operation, arguments)]]) : .nothing
+    }
+    try await stage.running(endpoint) { _ in
+      let start = stage.time.clock.wallTime
+      stage.services.inject(Fault(effect, from: start, share: 1))
+      try stage.notify()
+      try await stage.until { !stage.deadLetters.isEmpty }
+      let (letter, record) = try #require(stage.deadLetters.first)
+      #expect(letter.reason == "attempts-exhausted")
+      #expect(letter.detail.contains("tried 3 times; last: apple-error: \(operation.rawValue) in Production"))
+      #expect(stage.time.clock.wallTime >= start + .seconds(70), "10 s and a minute between the attempts")
+      let dead = try #require(DeadTimer(record))
+      let entry = try #require(StoredEntry(bytes: dead.timer.payload))
+      #expect(entry.failedCalls == 0 && entry.call?.operation == operation, "a requeue begins anew")
+      let asked = stage.apple.asked.count
+      #expect(asked >= 3)
+      let later = stage.time.clock.wallTime + .seconds(600)
+      try await stage.until { stage.time.clock.wallTime > later }
+      #expect(stage.apple.asked.count == asked && stage.deadLetters.count == 1)
+    }
+    #expect(endpoint.requests.map(\.kind) == ["notification"])
+  }
+
+  @Test func `the name of an effect cannot be used for another operation`() async throws {
+    let stage = try CallStage()
+    let id = JSON.string(stage.subscription)
+    let orders: [JSON] = [
+      Self.call(
+        "x", .extendSubscriptionRenewalDate,
+        ["originalTransactionId": id, "extendByDays": 7, "extendReasonCode": 1, "requestIdentifier": "r"]),
+      Self.call(
+        "x", .setAppAccountToken,
+        ["originalTransactionId": id, "appAccountToken": "02cad037-dd5f-4791-9d1c-14de185aa272"]),
+      Self.call("x", .getTransactionInfo, ["transactionId": id]),
+    ]
+    let count = Mutex(0)
+    let endpoint = try StubEndpoint(apple: stage.apple) { request in
+      guard request.kind == "notification" else { return .nothing }
+      let order = count.withLock { count in
+        count += 1
+        return orders[count - 1]
+      }
+      return .outcome(["calls": [order]])
+    }
+    try await stage.running(endpoint) { _ in
+      try stage.notify()
+      try await stage.until { endpoint.requests.count == 2 }
+      for number in 1...2 {
+        try stage.notify()
+        try await stage.until { stage.deadLetters.count == number }
+      }
+      let letters = stage.deadLetters
+      #expect(letters.map(\.letter.reason) == ["call-name-reused", "call-name-reused"])
+      #expect(letters.first?.letter.detail.contains("was used for extendSubscriptionRenewalDate before") == true)
+      #expect(
+        letters.compactMap { DeadTimer($0.record)?.name } == Array(repeating: "call/\(stage.subscription)/x", count: 2))
+    }
+    #expect(Self.results(endpoint).keys.sorted() == ["x"])
+    #expect(stage.apple.asked.count == stage.asked("PUT /inApps/v1/subscriptions/extend").count)
   }
 }
 

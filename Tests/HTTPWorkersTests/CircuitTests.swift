@@ -94,9 +94,19 @@ import Testing
     #expect(!circuit.isOpen)
   }
 
-  /// A poisonous record fails each time, and every other one succeeds. Whatever the order, the circuit never stays open.
-  @Test(arguments: 1...40 as ClosedRange<UInt64>)
-  func `one poisonous record cannot hold the circuit open`(seed: UInt64) {
+  @Test func `a record that the endpoint puts off for hours does not hold the others for hours`() {
+    var circuit = Self.open()
+    #expect(circuit.ask("a", now: Self.at(1)) == .send)
+    circuit.ended("a", .busy(until: Self.at(21_600)), now: Self.at(1))
+    #expect(circuit.ask("b", now: Self.at(2)) == .wait(until: Self.at(61)))
+    #expect(circuit.ask("a", now: Self.at(61)) == .wait(until: Self.at(71)), "another record is the next probe")
+    #expect(circuit.ask("b", now: Self.at(61)) == .send)
+  }
+
+  /// A poisonous record fails or is put off each time, and every other one succeeds. Whatever the order, the circuit never
+  /// stays open.
+  @Test(arguments: 1...40 as ClosedRange<UInt64>, [true, false])
+  func `one poisonous record cannot hold the circuit open`(seed: UInt64, fails: Bool) {
     var generator = SplitMix(seed: seed)
     var circuit = Self.open()
     var now = 0.0
@@ -106,7 +116,8 @@ import Testing
       let record = generator.next() % 3 == 0 ? "poison" : "r\(generator.next() % 50)"
       guard circuit.ask(record, now: Self.at(now)) == .send else { continue }
       sent += 1
-      circuit.ended(record, record == "poison" ? .failed : .answered, now: Self.at(now))
+      let poison = fails ? Circuit.Result.failed : .busy(until: Self.at(now + 21_600))
+      circuit.ended(record, record == "poison" ? poison : .answered, now: Self.at(now))
     }
     #expect(!circuit.isOpen && sent > 100, "seed \(seed)")
   }
@@ -131,6 +142,23 @@ import Testing
     gate.ended("y", .answered)
     for other in others { #expect(try await other.value == nil) }
     #expect(!gate.status.isOpen && gate.status.waiting == 0)
+  }
+
+  @Test func `handlers that wait for a probe ask again when it has failed`() async throws {
+    let time = ManualClock()
+    let gate = CircuitGate(clock: time.clock)
+    for record in ["a", "b", "c"] { gate.ended(record, .failed) }
+    time.advance(by: .seconds(1))
+    let latest = time.clock.now.advanced(by: .seconds(50))
+    #expect(try await gate.enter("p", until: latest) == nil, "it is the probe")
+    let waiting = Task { try await gate.enter("z", until: latest) }
+    await time.waitForSleepers(1)
+    #expect(time.nextDeadline == .seconds(51), "the probe may take a minute")
+    gate.ended("p", .failed)
+    for _ in 0..<100_000 where time.nextDeadline != .seconds(3) { await Task.yield() }
+    #expect(time.nextDeadline == .seconds(3), "the next probe is due after the pause")
+    time.advance(by: .seconds(2))
+    #expect(try await waiting.value == nil)
   }
 }
 

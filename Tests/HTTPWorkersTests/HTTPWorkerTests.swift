@@ -129,7 +129,10 @@ import Testing
       #expect(DeliveryHistory(delayed).attempt == 1)
       #expect(DeliveryHistory(delayed).causes.first?.contains(reason) == true)
       try await harness.advance(by: .seconds(10))
-      #expect(endpoint.requests.map(\.attempt) == [1, 2])
+      // After a broken connection the request is sent once more at once.
+      let isResent = if case .fail(.unclear) = reply { true } else { false }
+      #expect(endpoint.requests.map(\.attempt) == (isResent ? [1, 1, 2] : [1, 2]))
+      #expect(Set(endpoint.requests.map(\.id)).count == 1)
     }
   }
 
@@ -211,13 +214,22 @@ import Testing
     let endpoint = try StubEndpoint { _ in
       isUp.withLock { $0 } ? .outcome(["events": [["name": "seen", "data": [:]]]]) : .answer(500)
     }
-    try await endpoint.run { harness in
-      // The first three fail, and the circuit opens. The other one waits in its handler.
+    let metrics = PrometheusRegistry()
+    try await endpoint.run(metrics: metrics) { harness in
+      // The first three fail, and the circuit opens. The fourth waits in its handler until it is the probe.
       for _ in 0..<3 { try await harness.receive(.didRenew) }
-      #expect(endpoint.requests.count == 3)
+      let fourth = Task { try await harness.receive(.didRenew) }
+      while !metrics.render().contains(#"requests_waiting{worker="winback"} 1"#) { await Task.yield() }
+      #expect(endpoint.requests.map(\.attempt) == [1, 1, 1])
       isUp.withLock { $0 = true }
+      try await harness.advance(by: .seconds(1))
+      let id = try await fourth.value.id
+      #expect(endpoint.requests.count == 4 && endpoint.requests.last?["notification", "id"] == .string(id))
+      #expect(try await harness.events().count == 1)
+      #expect(await harness.delayed().flatMap(\.self).count == 3, "the fourth was not delayed")
       for _ in 0..<12 { try await harness.advance(by: .seconds(10)) }
-      #expect(try await harness.events().count == 3)
+      #expect(endpoint.requests.map(\.attempt) == [1, 1, 1, 1, 2, 2, 2])
+      #expect(try await harness.events().count == 4)
       #expect(try await harness.deadLetters().isEmpty)
     }
   }

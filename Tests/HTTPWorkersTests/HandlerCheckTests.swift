@@ -4,7 +4,9 @@ import AppStore
 import AppStoreServerAPI
 import AppStoreSigning
 import Crypto
+import Foundation
 import MillraceCore
+import MillraceRecords
 import MillraceTime
 import MillraceWorker
 import Synchronization
@@ -19,7 +21,9 @@ final class ModelEndpoint: HTTPExchange {
   enum Fault: Sendable, CaseIterable {
     case acceptsWithoutSignature, ignoresSignature, ignoresBody, ignoresTime, knowsOneSignature, isRandom
     case addsMembers, isSilent, isHuge, failsTimers, refusesUnknownTypes, crashesOnGarbage, redirects, sendsHTML
-    case failsVersionOne, failsFailedCalls, failsStates
+    /// No fault: a language whose objects have no order.
+    case reordersMembers
+    case failsVersionOne, failsFailedCalls, failsStates, refusesWith400, givesUpTimers, givesUpRenewals
   }
 
   static let secret = Array("secret".utf8)
@@ -47,7 +51,7 @@ final class ModelEndpoint: HTTPExchange {
     case .sendsHTML: return ExchangeAnswer(status: 200, headers: ["content-type": "text/html"], body: Array("<p>".utf8))
     default: break
     }
-    guard isSigned(request) else { return Self.answer(401) }
+    guard isSigned(request) else { return Self.answer(fault == .refusesWith400 ? 400 : 401) }
     let json: JSONObject
     do { json = try JSONObject(parsing: request.body ?? []) } catch {
       return Self.answer(fault == .crashesOnGarbage ? 500 : 400)
@@ -67,6 +71,12 @@ final class ModelEndpoint: HTTPExchange {
       return Self.answer(503)
     }
     if fault == .refusesUnknownTypes, notification["type"] == "MILLRACE_CHECK" { return Self.answer(422) }
+    if fault == .givesUpTimers, data["kind"] == "timer" {
+      return Self.answer(200, ["deadLetter": ["reason": "no-timers"]])
+    }
+    if fault == .givesUpRenewals, notification["type"] == "DID_RENEW", notification["subtype"] != nil {
+      return Self.answer(422)
+    }
     if fault == .failsStates, data["state"] != .null { return Self.answer(500) }
     guard notification["type"] == "EXPIRED" else { return Self.answer(204) }
     var outcome: JSONObject = [
@@ -74,6 +84,7 @@ final class ModelEndpoint: HTTPExchange {
     ]
     if fault == .isRandom { outcome["state"] = .integer(Int64(number)) }
     if fault == .addsMembers { outcome["status"] = "ok" }
+    if fault == .reordersMembers, data["attempt"] == 2 { outcome.members.reverse() }
     return Self.answer(200, .object(outcome))
   }
 
@@ -99,7 +110,9 @@ final class ModelEndpoint: HTTPExchange {
       signature: try WebhookSignature(secrets: [ModelEndpoint.secret], of: "secret"), exchange: ModelEndpoint(fault))
     let samples = try HandlerSamples(worker: "check", payload: .decoded, now: MillraceClock.system.wallTime)
     let reported = Mutex<[HandlerFinding]>([])
-    var check = HandlerCheck(endpoint, samples, clock: .system) { finding in reported.withLock { $0.append(finding) } }
+    // Time does not pass, so that a slow machine is no slow endpoint.
+    let clock = ManualClock(start: MillraceClock.system.wallTime).clock
+    var check = HandlerCheck(endpoint, samples, clock: clock) { finding in reported.withLock { $0.append(finding) } }
     let findings = try await check.run()
     #expect(findings == reported.withLock { $0 })
     #expect(findings.map(\.check) == HandlerFinding.Check.allCases)
@@ -112,6 +125,11 @@ final class ModelEndpoint: HTTPExchange {
     #expect(findings.status == .success)
   }
 
+  @Test func `the order of members is no other outcome`() async throws {
+    let findings = try await Self.check(.reordersMembers)
+    #expect(findings.allSatisfy { $0.severity == .good })
+  }
+
   @Test(
     arguments: [
       (.acceptsWithoutSignature, [.signatureMissing]),
@@ -119,6 +137,7 @@ final class ModelEndpoint: HTTPExchange {
       (.ignoresBody, [.signatureBody]), (.ignoresTime, [.signatureOld]), (.knowsOneSignature, [.signatureRotated]),
       (.isRandom, [.idempotence]), (.addsMembers, [.answer, .signatureRotated, .types]), (.isSilent, [.answer]),
       (.failsTimers, [.timer]), (.refusesUnknownTypes, [.unknown]), (.crashesOnGarbage, [.malformed]),
+      (.refusesWith400, [.signatureMissing, .signatureWrong, .signatureBody, .signatureOld]),
       (.failsVersionOne, [.versionOne]), (.failsFailedCalls, [.callResult]), (.failsStates, [.state]),
     ] as [(ModelEndpoint.Fault, Set<HandlerFinding.Check>)])
   func `each fault has its findings`(
@@ -129,6 +148,26 @@ final class ModelEndpoint: HTTPExchange {
     #expect(Set(failed.map(\.check)) == expected)
     #expect(failed.allSatisfy { $0.remedy != nil } && findings.status == .failure)
     if fault == .isSilent { #expect(findings.dropFirst().allSatisfy { $0.severity == .skipped }) }
+  }
+
+  @Test(
+    arguments: [(.givesUpTimers, .timer), (.givesUpRenewals, .types)] as [(ModelEndpoint.Fault, HandlerFinding.Check)])
+  func `an endpoint that gives up is warned about dead letters`(
+    fault: ModelEndpoint.Fault, check: HandlerFinding.Check
+  ) async throws {
+    let findings = try await Self.check(fault)
+    let warnings = findings.filter { $0.severity == .warning }
+    #expect(warnings.map(\.check) == [check] && warnings.allSatisfy { $0.remedy != nil })
+    #expect(findings.status == .success)
+  }
+
+  @Test func `the families of samples are those of the topic files`() throws {
+    let topics = try TopicCatalog.load(directory: Samples.root.appending(path: "topics").path, prefix: "", lanes: 1)
+      .topics
+    for (family, types) in NotificationFamily.types {
+      let routed = topics.first { $0.name == family.topic }?.notifications.v2 ?? []
+      #expect(Set(routed) == types, "\(family)")
+    }
   }
 
   @Test(arguments: [ModelEndpoint.Fault.isHuge, .redirects, .sendsHTML])

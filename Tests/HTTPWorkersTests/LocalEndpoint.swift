@@ -14,6 +14,8 @@ final class LocalEndpoint: Sendable {
   enum Reply: Sendable {
     /// Bytes to send, after a delay.
     case bytes([UInt8], after: Duration = .zero)
+    /// An answer 200 whose body has this many bytes.
+    case large(Int)
     /// Closes the connection without an answer.
     case hangUp
     /// Sends nothing and keeps the connection open.
@@ -26,12 +28,6 @@ final class LocalEndpoint: Sendable {
       let length = status == 204 ? [] : ["content-length: \(body.utf8.count)"]
       let head = (["HTTP/1.1 \(status) Said"] + headers + length).joined(separator: "\r\n")
       return .bytes(Array("\(head)\r\n\r\n\(body)".utf8), after: delay)
-    }
-
-    /// An answer 200 whose body has this many bytes.
-    static func large(_ count: Int) -> Reply {
-      let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: \(count)\r\n\r\n"
-      return .bytes(Array(head.utf8) + [UInt8](repeating: UInt8(ascii: " "), count: count))
     }
   }
 
@@ -104,6 +100,7 @@ final class LocalEndpoint: Sendable {
 /// One connection.
 private final class Conversation: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
 
   private let server: LocalEndpoint
   private var bytes: [UInt8] = []
@@ -119,6 +116,10 @@ private final class Conversation: ChannelInboundHandler {
       switch server.received(id, body) {
       case .silence: break
       case .hangUp: context.close(promise: nil)
+      case .large(let count):
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: \(count)\r\n\r\n"
+        let body = [UInt8](repeating: UInt8(ascii: " "), count: count)
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: Array(head.utf8) + body)), promise: nil)
       case .bytes(let reply, let delay):
         let channel = context.channel
         let (seconds, attoseconds) = delay.components

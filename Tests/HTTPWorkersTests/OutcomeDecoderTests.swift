@@ -94,6 +94,37 @@ import Testing
     }
   }
 
+  @Test func `the arguments of a call have a limit`() throws {
+    func calls(_ count: Int) -> String {
+      let products = Array(repeating: "\"\(String(repeating: "x", count: 1_000))\"", count: count).joined(
+        separator: ",")
+      return """
+        {"calls": [{"name": "a", "operation": "getTransactionHistory", "arguments":
+          {"transactionId": "1", "productId": [\(products)]}}]}
+        """
+
+    }
+    _ = try Self.decode(calls(60))
+    let error = #expect(throws: OutcomeFault.self) { try Self.decode(calls(70)) }
+    #expect(error?.description == "$.calls[0].arguments: larger than 65536 bytes")
+  }
+
+  @Test func `a whole number may have a fraction of zero, as in JSON Schema`() throws {
+    #expect(
+      try Self.decode(#"{"retry": {"after": 90.0, "reason": "a"}}"#)
+        == .retry(after: .seconds(90), reason: "a", detail: "a"))
+    let outcome = try Self.decode(
+      """
+      {"calls": [{"name": "a", "operation": "extendSubscriptionRenewalDate", "arguments":
+        {"originalTransactionId": "1", "extendByDays": 7.0, "extendReasonCode": 1.0, "requestIdentifier": "r"}},
+        {"name": "b", "operation": "getAllSubscriptionStatuses", "arguments": {"transactionId": "1", "status": [2.0]}}]}
+      """)
+    guard case .results(let results) = outcome else { return #expect(Bool(false)) }
+    #expect(
+      results.calls.first?.arguments["extendByDays"] == 7 && results.calls.first?.arguments["extendReasonCode"] == 1)
+    #expect(results.calls.last?.arguments["status"] == [2])
+  }
+
   @Test(arguments: try Samples.named("outcome"))
   func `the samples of the protocol are accepted`(sample: Samples.File) throws {
     _ = try OutcomeDecoder.decode(sample.json, key: Self.key)

@@ -10,6 +10,7 @@ import MillraceCore
 import MillraceRecords
 import MillraceTesting
 import MillraceTime
+import NIOHPACK
 import Synchronization
 import Testing
 
@@ -174,8 +175,191 @@ import Testing
       time.advance(by: .seconds(1))
       #expect(try await send() == .nothing, "the old one stays")
       await source.close()
+      try folder.write(client.pem, to: "client.pem")
       handler.certificateAuthorityFile = nil
       configuration.workers["w"]?.handler = handler
+      let distrusting = try EndpointSource("w", configuration, parallelism: 4, logger: Self.logger)
+      let answer = try await distrusting.current().send(
+        Self.request("1"), now: Timestamp(millisecondsSince1970: 0), limit: .seconds(20)
+      ).answer
+      guard case .failed(.unreachable, _) = answer else { return #expect(Bool(false), "the system does not trust it") }
+      await distrusting.close()
+    }
+    try folder.remove()
+  }
+
+  @Test func `a certificate that changes together with an unusable secret is used when the secret is mended`()
+    async throws
+  {
+    let (server, client, other) = (
+      try TestCertificate("server"), try TestCertificate("client"), try TestCertificate("other")
+    )
+    let folder = try TestFolder()
+    let time = ManualClock()
+    try await LocalEndpoint.serving(tls: try server.server(requiring: client)) { _, _ in
+      .answer(204, [])
+    } _: { endpoint in
+      var configuration = Self.configuration(endpoint.secureURL, try folder.write("secret", to: "secret"))
+      configuration.workers["w"]?.handler.certificateAuthorityFile = try folder.write(server.pem, to: "ca.pem")
+      configuration.workers["w"]?.handler.certificateFile = try folder.write(other.pem, to: "client.pem")
+      configuration.workers["w"]?.handler.keyFile = try folder.write(other.keyPEM, to: "client.key")
+      let source = try EndpointSource("w", configuration, parallelism: 4, clock: time.clock, logger: Self.logger)
+      func send() async throws -> EndpointAnswer {
+        time.advance(by: .seconds(1))
+        return try await source.current().send(
+          Self.request("1"), now: Timestamp(millisecondsSince1970: 0), limit: .seconds(20)
+        ).answer
+      }
+      try folder.write(client.pem, to: "client.pem")
+      try folder.write(client.keyPEM, to: "client.key")
+      try folder.write("", to: "secret")
+      guard case .failed(.unreachable, _) = try await send() else { return #expect(Bool(false), "not trusted") }
+      try folder.write("another", to: "secret")
+      #expect(try await send() == .nothing)
+      await source.close()
+    }
+    try folder.remove()
+  }
+
+  /// A source whose configuration file a test changes.
+  private static func source(
+    _ folder: TestFolder, _ handler: String, _ time: ManualClock, log: WarningLog = WarningLog()
+  ) throws -> EndpointSource {
+    try EndpointSource(
+      "w", try configured(folder, handler), parallelism: 4, longestRequest: .seconds(50), environment: [:],
+      clock: time.clock, logger: log.logger)
+  }
+
+  @discardableResult
+  private static func configured(_ folder: TestFolder, _ handler: String) throws -> MillraceConfiguration {
+    let path = try folder.write(
+      "workers: { w: { families: [subscriptions], handler: { \(handler) } } }", to: "millrace.yaml")
+    return try LoadedConfiguration.load(path: path, environment: [:]).configuration
+  }
+
+  @Test func `a file that appears after the configuration names it is used`() async throws {
+    let (folder, time, log) = (try TestFolder(), ManualClock(), WarningLog())
+    try folder.write("secret", to: "secret")
+    let source = try Self.source(folder, #"url: "http://a", secretFile: "\#(folder.path("secret"))""#, time, log: log)
+    try Self.configured(folder, #"url: "http://b", secretFile: "\#(folder.path("new"))""#)
+    time.advance(by: .seconds(1))
+    #expect(source.current().url == "http://a" && log.lines.count == 1, "the new file is not there yet")
+    time.advance(by: .seconds(1))
+    #expect(source.current().url == "http://a" && log.lines.count == 1, "one warning for each change")
+    try folder.write("secret", to: "new")
+    time.advance(by: .seconds(1))
+    #expect(source.current().url == "http://b" && log.lines.count == 1)
+    await source.close()
+    try folder.remove()
+  }
+
+  @Test func `a new timeout that is longer than a run is logged`() async throws {
+    let (folder, time, log) = (try TestFolder(), ManualClock(), WarningLog())
+    let secret = try folder.write("secret", to: "secret")
+    let source = try Self.source(folder, #"url: "http://a", secretFile: "\#(secret)""#, time, log: log)
+    for (timeout, count) in [("50s", 0), ("51s", 1)] {
+      try Self.configured(folder, #"url: "http://a", secretFile: "\#(secret)", timeout: \#(timeout)"#)
+      time.advance(by: .seconds(1))
+      #expect(source.current().timeout == (count == 0 ? .seconds(50) : .seconds(51)) && log.lines.count == count)
+    }
+    #expect(log.lines.first?.contains("until the process restarts limit=50s timeout=51s") == true, "\(log.lines)")
+    await source.close()
+    try folder.remove()
+  }
+
+  @Test func `earlier connections serve their requests for twice their own timeout`() async throws {
+    let (folder, time) = (try TestFolder(), ManualClock())
+    let certificate = try TestCertificate("server")
+    try await LocalEndpoint.serving(tls: try certificate.server(requiring: nil)) { _, _ in
+      .answer(204, [], after: .milliseconds(500))
+    } _: { endpoint in
+      try folder.write(certificate.pem, to: "ca.pem")
+      let secret = try folder.write("secret", to: "secret")
+      let handler =
+        #"url: "\#(endpoint.secureURL)", secretFile: "\#(secret)", certificateAuthorityFile: "\#(folder.path("ca.pem"))""#
+      let source = try Self.source(folder, handler + ", timeout: 20s", time)
+      let old = source.current()
+      async let answer = old.send(Self.request("1"), now: Timestamp(millisecondsSince1970: 0), limit: .seconds(20))
+      await endpoint.wait(for: 1)
+      // The connections change together with the timeout.
+      try folder.write(certificate.pem + "\n", to: "ca.pem")
+      try Self.configured(folder, handler + ", timeout: 1s")
+      time.advance(by: .seconds(1))
+      #expect(source.current().timeout == .seconds(1))
+      time.advance(by: .seconds(30))
+      _ = source.current()
+      #expect(try await answer.answer == .nothing, "they are not closed")
+      time.advance(by: .seconds(10))
+      _ = source.current()
+      await source.close()
+      let late = try await old.send(Self.request("2"), now: Timestamp(millisecondsSince1970: 0), limit: .seconds(20))
+      guard case .failed(.unreachable, _) = late.answer else { return #expect(Bool(false), "they are closed") }
+    }
+    try folder.remove()
+  }
+
+  @Test func `an error names the key of the file that cannot be used`() throws {
+    let folder = try TestFolder()
+    var configuration = Self.configuration("http://a", try folder.write("secret", to: "secret"))
+    configuration.workers["w"]?.handler.previousSecretFile = try folder.write("whsec_!", to: "previous")
+    // Without connections that would have to be closed.
+    let error = #expect(throws: MillraceError.self) {
+      try EndpointSource("w", configuration, parallelism: 4, logger: Self.logger)
+    }
+    #expect(error?.description.contains("workers.w.handler.previousSecretFile") == true, "\(error.debugDescription)")
+    try folder.remove()
+  }
+
+  @Test func `a request whose kept connection the server closes is sent again at once`() async throws {
+    let folder = try TestFolder()
+    let count = Mutex(0)
+    try await LocalEndpoint.serving { _, _ in
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      return number == 2 || number > 3 ? .hangUp : .answer(204, [])
+    } _: { server in
+      let source = try EndpointSource(
+        "w", Self.configuration(server.url, try folder.write("secret", to: "secret")), parallelism: 4,
+        logger: Self.logger)
+      var answers: [EndpointAnswer] = []
+      for id in ["1", "2", "3"] {
+        answers.append(
+          try await source.current().send(
+            Self.request(id), now: Timestamp(millisecondsSince1970: 0), limit: .seconds(20)
+          ).answer)
+      }
+      #expect(answers.prefix(2) == [.nothing, .nothing])
+      guard case .failed(.unreachable, _) = answers[2] else { return #expect(Bool(false), "once more, not for ever") }
+      #expect(server.requests == ["1", "2", "2", "3", "3"] && server.connections == 3)
+      await source.close()
+    }
+    try folder.remove()
+  }
+
+  @Test func `HTTP 2 is used with an endpoint that offers it`() async throws {
+    let folder = try TestFolder()
+    let certificate = try TestCertificate("server")
+    try await HTTP2Endpoint.serving(certificate) { server in
+      var configuration = Self.configuration(server.url, try folder.write("secret", to: "secret"))
+      configuration.workers["w"]?.handler.certificateAuthorityFile = try folder.write(certificate.pem, to: "ca.pem")
+      let source = try EndpointSource("w", configuration, parallelism: 4, logger: Self.logger)
+      let endpoint = source.current()
+      func send(_ id: String) async throws {
+        let reply = try await endpoint.send(
+          Self.request(id), now: Timestamp(millisecondsSince1970: 0), limit: .seconds(20))
+        #expect(reply.answer == .nothing)
+      }
+      try await send("1")
+      try await withThrowingTaskGroup { group in
+        for id in ["2", "3", "4"] { group.addTask { try await send(id) } }
+        try await group.waitForAll()
+      }
+      #expect(server.connections == 1, "all requests share one connection")
+      #expect(Set(server.requests.map { $0.first(name: "webhook-id") }) == ["1", "2", "3", "4"])
+      #expect(server.requests.allSatisfy { $0.first(name: ":method") == "POST" && $0.first(name: ":path") == "/hook" })
+      await source.close()
     }
     try folder.remove()
   }

@@ -2,6 +2,7 @@
 
 import AppStore
 import AppStoreServerAPI
+import CoreMetrics
 import Crypto
 import Foundation
 import MillraceCore
@@ -120,7 +121,8 @@ extension StubEndpoint {
   /// Runs the worker `winback` with this endpoint.
   func run(
     families: [String] = ["subscriptions"], change: (inout WorkerEntry) -> Void = { _ in },
-    seed: UInt64 = 1, _ body: @escaping @Sendable (WorkerHarness) async throws -> Void
+    seed: UInt64 = 1, metrics: (any MetricsFactory)? = nil,
+    _ body: @escaping @Sendable (WorkerHarness) async throws -> Void
   ) async throws {
     let directory = FileManager.default.temporaryDirectory.appending(path: "http-worker-\(UUID())")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -136,6 +138,7 @@ extension StubEndpoint {
     setup.configuration.workers["winback"] = entry
     setup.appStore = self
     setup.seed = seed
+    setup.metrics = metrics
     try await WorkerHarness.run(HTTPWorker.self, setup, body)
     #expect(problems.isEmpty)
   }

@@ -2,6 +2,8 @@
 
 import AppStore
 import Foundation
+import Logging
+import Synchronization
 import TestSupport
 
 /// The files in `docs/http-workers/samples`.
@@ -11,8 +13,10 @@ enum Samples {
     var json: JSON
   }
 
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "docs/http-workers/samples")
+  /// The root of the repository.
+  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+  private static let folder = root.appending(path: "docs/http-workers/samples")
 
   /// The samples whose name begins with a word.
   static func named(_ prefix: String) throws -> [File] {
@@ -25,8 +29,8 @@ enum Samples {
 /// Random changes of a JSON value.
 enum Mutation {
   private static let values: [JSON] = [
-    .null, true, false, 0, 1, 7, -1, 91, 604_800, 604_801, .number("1.5"), "", "a", "A", "a-b", "a--b", "a.b", "1",
-    "x/y",
+    .null, true, false, 0, 1, 7, -1, 91, 604_800, 604_801, .number("1.5"), .number("7.0"), .number("1e0"), "", "a", "A",
+    "a-b", "a--b", "a.b", "1", "x/y",
     "2026-01-01T00:00:00Z", "2026-13-01T00:00:00Z", "2026-01-01T00:00:00+02:00", "2026-01-01t00:00:00z", "Production",
     "getTransactionInfo", "lookUpOrderId", [], [1], ["a"], [:], ["a": 1], ["reason": "a"],
     ["transactionId": "1"], "02cad037-dd5f-4791-9d1c-14de185aa272", "02cad037-dd5f-4791-9d1c-14de185aa27g",
@@ -59,6 +63,30 @@ enum Mutation {
       return .array(elements)
     case .object where roll == 1: return ["\(pick(names))": pick(values)]
     default: return pick(values)
+    }
+  }
+}
+
+/// Collects what is logged as a warning.
+final class WarningLog: Sendable {
+  private let state = Mutex<[String]>([])
+  /// The messages so far, each with its metadata.
+  var lines: [String] { state.withLock { $0 } }
+  var logger: Logger { Logger(label: "warnings") { _ in Handler(log: self) } }
+
+  private struct Handler: LogHandler {
+    let log: WarningLog
+    var metadata: Logger.Metadata = [:]
+    var logLevel: Logger.Level = .warning
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      let more = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+      log.state.withLock { $0.append(([event.message.description] + more).joined(separator: " ")) }
     }
   }
 }

@@ -22,6 +22,11 @@ import Testing
           + "not known"
       ),
       (
+        RD_KAFKA_RESP_ERR__AUTHENTICATION,
+        "Failed to acquire SASL OAUTHBEARER token: http://t/token: the server answered 401; check the URL", .token,
+        "no token: http://t/token: the server answered 401, check the URL"
+      ),
+      (
         RD_KAFKA_RESP_ERR__SSL,
         "ssl://k:9093/2: SSL handshake failed: error:0A00010B:SSL routines::wrong version number: connecting to a "
           + "PLAINTEXT broker listener? (after 2ms in state SSL_HANDSHAKE)", .tls,

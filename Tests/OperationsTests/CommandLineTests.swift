@@ -19,7 +19,8 @@ struct CommandLineTests {
   @Test("every command's help has examples")
   func help() async throws {
     let commands = [
-      ["verify"], ["listen"], ["topics"], ["topics", "plan"], ["topics", "apply"], ["quarantine"],
+      ["verify"], ["listen"], ["topics"], ["topics", "plan"], ["topics", "apply"], ["topics", "acls"],
+      ["quarantine"],
       ["quarantine", "list"], ["quarantine", "resubmit"], ["config"], ["embedded-cluster"], ["api"],
       ["api", "transaction"], ["api", "history"], ["api", "statuses"], ["api", "refunds"], ["api", "order"],
       ["api", "app-transaction"], ["api", "test-notification"], ["replay"],
@@ -101,6 +102,9 @@ struct CommandLineTests {
       (["backfill", "stop"], "<run>"),
       (["doctor", "--skip", "kafka"], "kafka"),
       (["doctor", "--wait", "0s"], "--wait"),
+      (["topics", "acls"], "--format"), (["topics", "acls", "--format", "yaml"], "--format"),
+      (["topics", "acls", "--format", "strimzi", "--principal-prefix", "CN="], "--principal-prefix"),
+      (["topics", "acls", "--format", "terraform", "--process", "refunds"], "--process"),
       (["nonsense"], "nonsense"),
     ]
     for (arguments, part) in table {
@@ -108,6 +112,44 @@ struct CommandLineTests {
       #expect(result.status == 64, "\(arguments): \(result.err)")
       #expect(result.err.contains(part), "\(arguments): \(result.err)")
       #expect(result.out.isEmpty, "\(arguments)")
+    }
+  }
+
+  @Test("topics acls prints the processes of the configured workers, without asking Kafka")
+  func acls() async throws {
+    let file = fixture.directory.appendingPathComponent("acls.yaml").path
+    try """
+    kafka: { bootstrapServers: "127.0.0.1:1" }
+    topics: { prefix: t-, directory: \(topicsDirectory) }
+    workers:
+      refunds: {}
+      consumption: {}
+      forward-old: { settings: { url: "http://127.0.0.1:1/", families: [consent] } }
+      mailer:
+        families: [subscriptions]
+        handler: { url: "http://127.0.0.1:1/", secretFile: "\(file)" }
+      winback: {}
+    webhooks:
+      crm: { url: "http://127.0.0.1:1/", secretFile: "\(file)", workers: [refunds] }
+    """.write(toFile: file, atomically: true, encoding: .utf8)
+    let result = try await CommandProcess.run(["topics", "acls", "--config", file, "--format", "kafka-acls"])
+    #expect(result.status == 0 && result.err.isEmpty, "\(result.err)")
+    let processes = result.out.split(separator: "\n").filter { $0.hasPrefix("# millrace-") || $0 == "# winback" }
+    #expect(
+      processes.map { $0.dropFirst(2) } == [
+        "millrace-ingress", "millrace-refunds", "millrace-consumption", "millrace-forward", "millrace-worker",
+        "winback", "millrace-console", "millrace-backfill", "millrace-topics", "millrace-postgres",
+      ])
+    for (process, topic) in [
+      ("refunds", "t-appstore.notifications.refunds"), ("refunds", "t-appstore.transactions.refunds"),
+      ("consumption", "t-appstore.notifications.consumption-requests"),
+      ("forward", "t-appstore.notifications.consent"), ("worker", "t-appstore.notifications.subscriptions"),
+      ("worker", "t-appstore.events.refunds"), ("worker", "t-millrace.webhook-crm."),
+    ] {
+      let line = result.out.split(separator: "\n").first {
+        $0.contains("User:millrace-\(process) ") && $0.contains("--topic \(topic)") && $0.contains("--operation Read")
+      }
+      #expect(line != nil, "\(process) \(topic)")
     }
   }
 

@@ -52,47 +52,54 @@ final class PostgresServer: Sendable {
     let folder = "\(FileManager.default.temporaryDirectory.path)/millrace-postgres-\(UUID())"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    if isSecured { try makeSecrets(folder) }
-    if getuid() == 0 { try succeed("/bin/chown", ["-R", "postgres", folder]) }
+    if isSecured { try await makeSecrets(folder) }
+    if getuid() == 0 { try await succeed("/bin/chown", ["-R", "postgres", folder]) }
     let access = isSecured ? ["-A", "scram-sha-256", "--pwfile=\(folder)/password"] : ["-A", "trust"]
     let create = try command("initdb", ["-D", "\(folder)/data", "-U", "postgres", "--no-sync"] + access)
     try create.run()
-    create.waitUntilExit()
-    guard create.terminationStatus == 0 else { throw ServerError(text: "initdb failed") }
+    guard await exitStatus(of: create) == 0 else { throw ServerError(text: "initdb failed") }
     let port = try freePort()
     let server = PostgresServer(folder, port: port, isSecured: isSecured, try start(folder, port, isSecured: isSecured))
     do {
       try await server.waitUntilReady()
       try await body(server)
     } catch {
-      server.kill()
+      await server.kill()
       throw error
     }
-    server.kill()
+    await server.kill()
   }
 
-  private static func succeed(_ program: String, _ arguments: [String]) throws {
+  private static func exitStatus(of process: Process) async -> Int32 {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        process.waitUntilExit()
+        continuation.resume(returning: process.terminationStatus)
+      }
+    }
+  }
+
+  private static func succeed(_ program: String, _ arguments: [String]) async throws {
     let process = Process()
     process.executableURL = URL(filePath: program)
     process.arguments = arguments
     process.standardError = FileHandle.nullDevice
     try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw ServerError(text: "\(program) failed") }
+    guard await exitStatus(of: process) == 0 else { throw ServerError(text: "\(program) failed") }
   }
 
   /// Writes a password, the certificate of an authority and one of the server, and the rule that only TLS is accepted.
-  private static func makeSecrets(_ folder: String) throws {
+  private static func makeSecrets(_ folder: String) async throws {
     try Data("a password, not a secret".utf8).write(to: URL(filePath: "\(folder)/password"))
     try Data("hostssl all all 127.0.0.1/32 scram-sha-256\n".utf8).write(to: URL(filePath: "\(folder)/hba.conf"))
     let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
     for name in ["authority", "stranger"] {
-      try succeed(
+      try await succeed(
         "/usr/bin/openssl",
         ["req", "-x509", "-subj", "/CN=\(name)", "-keyout", "\(folder)/\(name).key", "-out", "\(folder)/\(name).pem"]
           + key)
     }
-    try succeed(
+    try await succeed(
       "/usr/bin/openssl",
       [
         "req", "-x509", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-addext",
@@ -114,13 +121,14 @@ final class PostgresServer: Sendable {
   }
 
   /// Ends the server at once, like a crash.
-  func kill() {
-    process.withLock { process in
-      guard let running = process else { return }
-      Foundation.kill(running.processIdentifier, SIGKILL)
-      running.waitUntilExit()
-      process = nil
+  func kill() async {
+    let running = process.withLock { process in
+      defer { process = nil }
+      return process
     }
+    guard let running else { return }
+    Foundation.kill(running.processIdentifier, SIGKILL)
+    _ = await Self.exitStatus(of: running)
   }
 
   /// Starts the killed server again.
@@ -150,7 +158,7 @@ final class PostgresServer: Sendable {
     if isSecured {
       settings.url =
         "postgresql://postgres@localhost:\(port)/postgres?hostaddr=127.0.0.1&sslmode=verify-full"
-        + "&sslrootcert=\(folder)/authority.pem"
+      settings.certificateAuthorityFile = "\(folder)/authority.pem"
       settings.passwordFile = "\(folder)/password"
     }
     change(&settings)

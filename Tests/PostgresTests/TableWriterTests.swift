@@ -105,7 +105,7 @@ struct TableWriterTests {
       let before = try await migrated(server)
       try await before.begin([Self.first: 0])
       try await before.write([page([purchase("1", owned: true, at: 0)], from: 0)])
-      server.kill()
+      await server.kill()
       let error = await #expect(throws: PostgresError.self) {
         try await before.write([page([purchase("2", owned: true, at: 1)], from: 1)])
       }
@@ -126,6 +126,8 @@ struct TableWriterTests {
       let texts = [
         "", "\u{0}", "\\N", "\\.", "\t", "\n", "\"", "'", "2026-02-30T00:00:00.000Z", "-9999-01-01T00:00:00.000Z",
         "\u{1F600}", "{}", "\\u0000",
+        // Not compressible, and too long for an index.
+        String((0..<5_000).map { _ in "abcdefghijklmnopqrstuvwxyz0123456789".randomElement(using: &random) ?? "a" }),
       ]
       let values: [JSON] =
         texts.map { .string($0) } + [
@@ -152,6 +154,8 @@ struct TableWriterTests {
         try await writer.write([page(records, from: 0, of: partition, as: table)])
         #expect(try await writer.positions([partition]) == [partition: 300])
       }
+      let problem = RowProblem.tooLong.rawValue
+      #expect(try await server.value("SELECT count(*) > 0 FROM millrace.rejected WHERE reason = '\(problem)'") == "t")
     }
   }
 
@@ -188,6 +192,19 @@ struct TableWriterTests {
         try await server.value("SELECT string_agg(notification_uuid, ',' ORDER BY 1) FROM millrace.notifications")
           == "1,4")
       #expect(try await server.value("SELECT count(*) FROM millrace.rejected") == "0")
+
+      // A token about a download has no purchase. Its key is the id of the download.
+      let tokens = TopicPartition(topic: "appstore.decoded.transactions", partition: 0)
+      try await writer.begin([tokens: 0])
+      try await writer.write([
+        page(
+          [
+            record("704", #"{"appTransactionId":"704"}"#, at: 0),
+            record("9", #"{"originalTransactionId":"9","appTransactionId":"704"}"#, at: 1), record("704", nil, at: 2),
+          ], from: 0, of: tokens, as: .transactions)
+      ])
+      #expect(
+        try await server.value("SELECT string_agg(original_transaction_id, ',') FROM millrace.transactions") == "9")
 
       func event(_ customer: String, _ name: String, of worker: String, at offset: Int64) -> ConsumerRecord {
         record(
@@ -226,8 +243,13 @@ struct TableWriterTests {
         return "\(try #require(error))"
       }
       let url = try #require(server.settings().url)
-      let stranger = try await refusal { $0.url = url.replacingOccurrences(of: "authority.pem", with: "stranger.pem") }
-      #expect(stranger.contains("certificate verify failed"))
+      let stranger = "\(server.folder)/stranger.pem"
+      for change: (inout PostgresSettings) -> Void in [
+        { $0.certificateAuthorityFile = stranger },
+        { ($0.url, $0.certificateAuthorityFile) = (url + "&sslrootcert=\(stranger)", nil) },
+      ] {
+        #expect(try await refusal(change).contains("certificate verify failed"))
+      }
       let plain = try await refusal { $0.url = url.replacingOccurrences(of: "verify-full", with: "disable") }
       #expect(plain.contains("no encryption"))
       let wrong = "\(server.folder)/wrong"

@@ -48,7 +48,15 @@ import Testing
       #expect(later != second)
       try await stage.deliver([request("\(later)")])
       #expect(Set(try stage.table().keys) == ["\(first)", "\(second)"])
+      // A new round asks about the transaction and about each subscription again.
+      let asked = stage.appStore.asked.count
+      try await stage.deliver([request("\(later)", round: "2")])
+      #expect(stage.appStore.asked.count == asked + 3)
     }
+  }
+
+  @Test func `types that this version does not know are read too`() {
+    #expect(SubscriptionsWorker.families.contains(.unrecognized))
   }
 
   @Test func `the end of an imported subscription is awaited`() async throws {
@@ -76,8 +84,8 @@ import Testing
       for id in ids { #expect(try await table.row(of: "\(id)")?["status"] == "active") }
       #expect(try await table.row(of: "1") == nil)
       var random = SeededGenerator(seed: 1)
-      #expect(try await table.sample(5, by: &random).count == 5)
-      let rows = try await table.sample(100, by: &random)
+      #expect(try await table.sample(5, of: SubscriptionStage.bundleId, by: &random).count == 5)
+      let rows = try await table.sample(100, of: SubscriptionStage.bundleId, by: &random)
       #expect(rows.count == 20)
       let check = SubscriptionCheck(try stage.client(), clock: stage.clock)
       for row in rows {

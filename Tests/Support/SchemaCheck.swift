@@ -23,7 +23,18 @@ package struct SchemaCheck {
   }
 
   /// Returns the violations in a value, empty if it is valid.
-  package func problems(_ value: JSON) -> [String] { problems(value, schema, "$") }
+  package func problems(_ value: JSON) -> [String] { problems(Self.normalized(value), schema, "$") }
+
+  /// `1.0` is the integer 1 in JSON Schema.
+  private static func normalized(_ value: JSON) -> JSON {
+    switch value {
+    case .number(let text): Double(text).flatMap { Int64(exactly: $0) }.map { .integer($0) } ?? value
+    case .array(let elements): .array(elements.map(normalized))
+    case .object(let object):
+      .object(JSONObject(object.members.map { .init(key: $0.key, value: normalized($0.value)) }))
+    default: value
+    }
+  }
 
   private static let silent: Set<String> = ["$schema", "$id", "$defs", "title", "description", "then", "else"]
 
@@ -73,7 +84,9 @@ package struct SchemaCheck {
       case ("format", .string("date-time")):
         guard case .string(let text) = value else { return [] }
         return Timestamp(rfc3339: text) == nil ? ["\(place) is not a date-time: \(text)"] : []
-      case ("format", .string("uuid")): return []
+      case ("format", .string("uuid")):
+        guard case .string(let text) = value else { return [] }
+        return UUID(uuidString: text) == nil ? ["\(place) is not a UUID: \(text)"] : []
       case ("maxLength", .integer(let most)):
         guard case .string(let text) = value else { return [] }
         return text.unicodeScalars.count > most ? ["\(place) is too long"] : []

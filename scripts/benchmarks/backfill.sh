@@ -28,18 +28,14 @@ need_swift
 cd "$root"
 {
   need_packages "${build_packages[@]}" curl python3
-  say "Building in release mode (the first time takes minutes)"
-  # One release build serves all benchmarks.
-  swift build --quiet --package-path Benchmarks --configuration release --product bench
+  build_release
 } >&2
-bin=$(swift build --package-path Benchmarks --configuration release --show-bin-path)
 
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-bench.XXXXXX")
 clean_up_at_exit
 logs() { tail -n 20 "$temporary"/*.log >&2; }
 export MILLRACE_TOPICS_DIRECTORY=$root/topics
-start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
-wait_for_file "$temporary/bootstrap" "$!" 20 || { logs; die "the cluster did not start"; }
+start_embedded_cluster
 
 # Notifications for half a minute, to a port without a listener.
 cat >"$temporary/scenario.yaml" <<YAML
@@ -57,7 +53,7 @@ start "$temporary/simulator.log" "$bin/appstore-simulator" run "$temporary/scena
   --write-root "$temporary/root.pem" --write-api-key "$temporary/simulator.p8"
 wait_for_file "$temporary/simulator.p8" "$!" 60 || { logs; die "the simulator did not start"; }
 cat >"$temporary/millrace.yaml" <<YAML
-kafka: { bootstrapServers: "$(cat "$temporary/bootstrap")", durability: relaxed }
+kafka: { bootstrapServers: "$bootstrap", durability: relaxed }
 trust: { roots: ["$temporary/root.pem"] }
 apps:
   - bundleId: com.example.app

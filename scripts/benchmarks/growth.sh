@@ -11,10 +11,8 @@ cd "$root"
 scripts/kafka found >/dev/null || exit $?
 {
   need_packages "${build_packages[@]}" wrk
-  say "Building in release mode (the first time takes minutes)"
-  swift build --quiet --package-path Benchmarks --configuration release --product bench
+  build_release
 } >&2
-bin=$(swift build --package-path Benchmarks --configuration release --show-bin-path)
 
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-growth.XXXXXX")
 clean_up_at_exit

@@ -27,11 +27,8 @@ need_swift
 cd "$root"
 {
   need_packages "${build_packages[@]}" curl kcat python3
-  say "Building in release mode (the first time takes minutes)"
-  # One release build serves all benchmarks.
-  swift build --quiet --package-path Benchmarks --configuration release --product bench
+  build_release
 } >&2
-bin=$(swift build --package-path Benchmarks --configuration release --show-bin-path)
 
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-import.XXXXXX")
 clean_up_at_exit

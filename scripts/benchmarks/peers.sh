@@ -4,7 +4,7 @@
 # installed into .build/peers. Needs an installed Apache Kafka (scripts/kafka --help), which also has the Java client,
 # a JDK, and Python 3 with venv. Starts a Kafka of one node and deletes it.
 #
-#   scripts/bench peers [--json] [--only java|consumer|service] [--pairs N]
+#   scripts/bench peers [--json] [--only java|consumer|endpoint|service] [--pairs N]
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 need_swift
@@ -23,10 +23,8 @@ jars=$(scripts/kafka found) || exit $?
     "$venv/bin/pip" install --quiet --disable-pip-version-check -r Benchmarks/Peers/requirements.txt
     cp Benchmarks/Peers/requirements.txt "$venv/installed.txt"
   fi
-  say "Building in release mode (the first time takes minutes)"
-  swift build --quiet --package-path Benchmarks --configuration release --product bench
+  build_release
 } >&2
-bin=$(swift build --package-path Benchmarks --configuration release --show-bin-path)
 
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-peers.XXXXXX")
 clean_up_at_exit

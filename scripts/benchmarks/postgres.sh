@@ -28,10 +28,7 @@ done
   need_swift
   need_packages "${build_packages[@]}" postgresql python3 python3-venv
   cd "$root"
-  say "Building in release mode (the first time takes minutes)"
-  # One release build serves all benchmarks.
-  swift build --quiet --package-path Benchmarks --configuration release --product bench
-  bin=$(swift build --package-path Benchmarks --configuration release --show-bin-path)
+  build_release
   temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-postgres.XXXXXX")
   clean_up_at_exit
   if [ ! -x .build/postgres-bench/bin/python ]; then

@@ -13,8 +13,7 @@ esac
 need_packages jq python3
 cd "$root"
 
-bin=$(swift build --show-bin-path)
-[ -x "$bin/millrace" ] && [ -x "$bin/appstore-simulator" ] || die "build first: swift build"
+need_programs
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-api-docs.XXXXXX")
 clean_up_at_exit
 python3 scripts/checks/api-docs/check.py "$bin" "$temporary" docs/api.md "$@"

@@ -18,8 +18,7 @@ case "${1:-}" in
 esac
 
 cd "$root"
-bin=$(swift build --show-bin-path)
-[ -x "$bin/millrace" ] || die "build first: swift build"
+need_programs
 need_packages prometheus # for promtool
 python_environment chart
 

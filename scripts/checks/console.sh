@@ -22,11 +22,7 @@ need_swift
 need_packages "${build_packages[@]}" chromium fonts-dejavu-core kcat python3
 cd "$root"
 
-say "Building"
-for product in millrace millrace-ingress millrace-forward millrace-console appstore-simulator millrace-scenarios; do
-  swift build --quiet --product "$product"
-done
-bin=$(swift build --show-bin-path)
+build_programs millrace millrace-ingress millrace-forward millrace-console appstore-simulator millrace-scenarios
 
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-console.XXXXXX")
 clean_up_at_exit
@@ -35,11 +31,6 @@ demo() { "$bin/millrace-scenarios" demo "$1" --directory "$temporary" "${@:2}"; 
 
 export MILLRACE_TOPICS_DIRECTORY=$root/topics MILLRACE_TOPICS_LANES=4 MILLRACE_KAFKA_DURABILITY=relaxed
 
-start_cluster() {
-  start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
-  wait_for_file "$temporary/bootstrap" "$!" 120 || { cat "$temporary/cluster.log" >&2; die "the cluster did not start"; }
-  bootstrap=$(cat "$temporary/bootstrap")
-}
 # start_console OPTION... starts the console and sets $console and $address.
 start_console() {
   MILLRACE_KAFKA_BOOTSTRAP_SERVERS=$bootstrap MILLRACE_ADMIN_PORT=0 MILLRACE_CONSOLE_PORT=0 \
@@ -53,7 +44,7 @@ memory() { sed -n 's/^VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' "/proc/$console/stat
 if [ "$mode" = --volume ]; then
   say "10 000 dead letters on more than 500 partitions"
   export MILLRACE_TOPICS_LANES=16 MILLRACE_WORKERS='{refunds: {}, consumption: {}, renewal-extensions: {}}'
-  start_cluster
+  start_embedded_cluster
   headers=()
   for header in ce_specversion=1.0 ce_id=3f1c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11 content-type=application/jose \
     ce_type=com.apple.appstore.notification.v2.REFUND ce_source=appstore/Production/com.example.app ce_origin=post \
@@ -88,7 +79,7 @@ export MILLRACE_WORKERS='{
     retryDelays: [200ms], maximumAttempts: 2, settings: {url: "http://127.0.0.1:1/", families: [refunds]}},
   forward-warehouse: {retryDelays: [1m, 5m, 1h], settings: {url: "http://127.0.0.1:1/", families: [purchases]}},
   renewal-extensions: {}, consumption: {}}'
-start_cluster
+start_embedded_cluster
 demo prepare --bootstrap-servers "$bootstrap" --topics "$root/topics" >/dev/null
 start "$temporary/ingress.log" "$bin/millrace-ingress" --config "$config"
 demo wait-ready || { cat "$temporary/ingress.log" >&2; die "the ingress did not become ready"; }

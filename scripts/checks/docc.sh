@@ -8,8 +8,7 @@
 
 need_swift
 cd "$root"
-bin=$(swift build --show-bin-path)
-[ -d "$bin/Modules" ] || die "build first: swift build"
+need_programs
 libraries=("$@")
 [ ${#libraries[@]} -gt 0 ] || mapfile -t libraries < <(find Sources -name '*.docc' -printf '%f\n' | sed 's/\.docc$//' | sort)
 

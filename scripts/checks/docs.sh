@@ -27,8 +27,7 @@ files=("$@")
 for file in "${files[@]}"; do [ -f "$file" ] || die "no file $file in $root"; done
 need_packages curl kcat python3
 
-bin=$(swift build --show-bin-path)
-[ -x "$bin/millrace" ] || die "build first: swift build"
+need_programs
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-docs.XXXXXX")
 clean_up_at_exit
 
@@ -36,9 +35,7 @@ kind='run'
 if [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ]; then
   bootstrap=$KAFKA_BOOTSTRAP_SERVERS kind='run( kafka)?'
 else
-  start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
-  wait_for_file "$temporary/bootstrap" "$!" 120 || { cat "$temporary/cluster.log" >&2; die "the cluster did not start"; }
-  bootstrap=$(cat "$temporary/bootstrap")
+  start_embedded_cluster
 fi
 
 # blocks KIND FILE prints the commands of all blocks of this kind.

@@ -31,11 +31,7 @@ if [ -z "$workers" ]; then
 fi
 [ "$workers" = 1 ] || [ "$workers" = 2 ] || die "--workers must be 1 or 2, not $workers"
 
-say "Building"
-for product in millrace millrace-ingress millrace-forward appstore-simulator millrace-scenarios; do
-  swift build --quiet --product "$product"
-done
-bin=$(swift build --show-bin-path)
+build_programs millrace millrace-ingress millrace-forward appstore-simulator millrace-scenarios
 
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-forward.XXXXXX")
 clean_up_at_exit
@@ -52,20 +48,13 @@ export MILLRACE_WORKERS='{
   forward-gone: {settings: {url: "http://127.0.0.1:1/"}}}'
 MILLRACE_WORKERS_FORWARD_OLD_SETTINGS_URL="http://127.0.0.1:$(cat "$temporary/port")/apple"
 export MILLRACE_WORKERS_FORWARD_OLD_SETTINGS_URL
+signal=TERM
 if [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ]; then
-  bootstrap=$KAFKA_BOOTSTRAP_SERVERS signal=KILL
-  MILLRACE_TOPICS_PREFIX="${KAFKA_TEST_PREFIX}forward-$$-"
+  signal=KILL
   # A short session, so that the group notices a killed process soon.
-  MILLRACE_KAFKA_PROPERTIES='{session.timeout.ms: 6000, heartbeat.interval.ms: 500}'
-  export MILLRACE_TOPICS_PREFIX MILLRACE_KAFKA_PROPERTIES
-  MILLRACE_KAFKA_BOOTSTRAP_SERVERS=$bootstrap "$bin/millrace" topics apply --yes >"$temporary/topics.log" 2>&1 ||
-    { cat "$temporary/topics.log" >&2; die "could not create the topics"; }
-else
-  signal=TERM
-  start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
-  wait_for_file "$temporary/bootstrap" "$!" 120 || { cat "$temporary/cluster.log" >&2; die "the cluster did not start"; }
-  bootstrap=$(cat "$temporary/bootstrap")
+  export MILLRACE_KAFKA_PROPERTIES='{session.timeout.ms: 6000, heartbeat.interval.ms: 500}'
 fi
+use_cluster forward
 demo prepare --bootstrap-servers "$bootstrap" --topics "$root/topics" >/dev/null
 start "$temporary/ingress.log" "$bin/millrace-ingress" --config "$config"
 demo wait-ready || { cat "$temporary/ingress.log" >&2; die "the ingress did not become ready"; }

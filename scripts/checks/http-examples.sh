@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# Builds and tests the win-back workers in Python, TypeScript and Java, and sends each of them signed requests.
-# The same for the templates of `millrace new consumer --language`.
+# Builds and tests the win-back workers in Python, TypeScript, Java and Swift, and sends each of them signed requests.
+# The same for the templates of `millrace new consumer --language`, which has no template of an endpoint in Swift.
 # A stand-in for millrace-worker posts every kind of request and validates requests and outcomes with the schemas of
-# docs/http-workers. Needs Debian's packages of Node and Java, Python 3 with venv, and PyPI.
+# docs/http-workers. Needs Debian's packages of Node and Java, a Swift toolchain, Python 3 with venv, and PyPI. The first
+# build in Swift takes minutes.
 #
 #   scripts/check http-examples [LANGUAGE...]    exits with 0 if all checks pass
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 languages=("$@")
-[ ${#languages[@]} -gt 0 ] || languages=(python typescript java)
+[ ${#languages[@]} -gt 0 ] || languages=(python typescript java swift)
 for language in "${languages[@]}"; do
   case "$language" in
-  python | typescript | java) ;;
-  *) usage "[python] [typescript] [java]" ;;
+  python | typescript | java | swift) ;;
+  *) usage "[python] [typescript] [java] [swift]" ;;
   esac
 done
 cd "$root"
@@ -48,8 +49,9 @@ say "Comparing the templates of millrace new consumer with the examples"
 (cd scripts/checks/http && "$python" -m pytest test_templates.py)
 for language in "${languages[@]}"; do
   say "The win-back worker in $language: build, tests, signed requests"
-  cp -r "examples/$language-worker" "$temporary/$language"
+  copy_example "$language"
   try "$language" "$language" test_endpoint.py test_winback.py
+  [ "$language" != swift ] || continue
   say "The template in $language: build, tests, signed requests"
   "$python" scripts/checks/http/templates.py "$language" my-worker "$temporary/$language-template"
   try "$language-template" "$language" test_endpoint.py

@@ -22,7 +22,7 @@ if $write; then
 fi
 status=0
 "$python" -m pytest test_contract.py || status=1
-for folder in . ../consuming; do
+for folder in . ../consuming ../../scenarios/http-worker; do
   "$python" -m ruff check --quiet --config "$folder/ruff.toml" "$folder" || status=1
   "$python" -m ruff format --quiet --diff --config "$folder/ruff.toml" "$folder" || status=1
 done

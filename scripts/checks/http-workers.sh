@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Plays a week of the App Store with the win-back workers in Python, TypeScript and Java behind one millrace-worker.
-# Customers subscribe and cancel; some return in time. Three days later each worker's timer is due, the worker asks the
-# fake App Store, and offers the others to come back. Takes four minutes. With KAFKA_BOOTSTRAP_SERVERS=host:port it runs on
-# a real cluster. Needs what http-examples needs.
+# Plays a week of the App Store with the win-back workers in four languages behind one millrace-worker.
+# First `millrace handler check` has to find the faults of endpoints that are broken on purpose, and no fault of the workers
+# in Python, TypeScript, Java and Swift. Then customers subscribe and cancel; some return in time. Three days later each
+# worker's timer is due, the worker asks the fake App Store, and offers the others to come back. Takes five minutes, and
+# longer for the first build in Swift. With KAFKA_BOOTSTRAP_SERVERS=host:port it runs on a real cluster. Needs what
+# http-examples needs.
 #
 #   scripts/check http-workers    exits with 0 if every worker makes each offer once, and no other
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -10,9 +12,7 @@
 need_swift
 need_packages "${build_packages[@]}" curl python3 python3-venv
 cd "$root"
-say "Building"
-for product in millrace millrace-worker millrace-ingress appstore-simulator; do swift build --quiet --product "$product"; done
-bin=$(swift build --show-bin-path)
+build_programs millrace millrace-worker millrace-ingress appstore-simulator
 python_environment http
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-http-workers.XXXXXX")
 clean_up_at_exit
@@ -20,25 +20,35 @@ clean_up_at_exit
 . scripts/checks/http/languages.sh
 logs() { tail -n 15 "$temporary"/*.log >&2; }
 
-languages=(python typescript java)
+say "Checking endpoints that are broken on purpose"
+"$python" -B scripts/checks/http/broken.py "$bin/millrace" || die "millrace handler check gave other findings"
+
+languages=(python typescript java swift)
 workers=
 for language in "${languages[@]}"; do
   say "Building and starting the worker in $language"
-  cp -r "examples/$language-worker" "$temporary/$language"
+  copy_example "$language"
   cd "$temporary/$language"
   "build_$language"
   printf 'whsec_%s\n' "$(head -c 32 /dev/urandom | base64)" >secret
   PORT=$(free_port)
   export PORT WEBHOOK_SECRET_FILE=$PWD/secret
   "run_$language" "$temporary/$language.log"
-  answering "http://127.0.0.1:$PORT/notifications" "$!" || { logs; die "the endpoint in $language did not start"; }
-  # A run has an hour of the rehearsal, which is two seconds.
+  url=http://127.0.0.1:$PORT/notifications
+  answering "$url" "$!" || { logs; die "the endpoint in $language did not start"; }
+  "$bin/millrace" handler check "$url" --secret-file "$PWD/secret" --json >"$temporary/$language-check.log" ||
+    { cat "$temporary/$language-check.log" >&2; die "the endpoint in $language does not pass millrace handler check"; }
+  note "millrace handler check: $(grep -c '"result":"good"' "$temporary/$language-check.log") of \
+$(wc -l <"$temporary/$language-check.log") checks are good"
+  # A run has an hour of the rehearsal, which is two seconds. If a departure is delayed, the return of the subscriber waits, so
+  # that it cancels the timer.
   workers+="
   winback-$language:
     families: [subscriptions]
     calls: [getAllSubscriptionStatuses]
     handlerTimeout: 1h
-    handler: { url: \"http://127.0.0.1:$PORT/notifications\", secretFile: \"$PWD/secret\", timeout: 1s }"
+    ordering: strict
+    handler: { url: \"$url\", secretFile: \"$PWD/secret\", timeout: 1s }"
   cd "$root"
 done
 
@@ -73,17 +83,9 @@ apps:
 appStore: { productionURL: "http://127.0.0.1:$store", sandboxURL: "http://127.0.0.1:$store" }
 workers:$workers
 YAML
-prefix=
-if [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ]; then
-  prefix="${KAFKA_TEST_PREFIX}http-$$-"
-  export MILLRACE_KAFKA_BOOTSTRAP_SERVERS=$KAFKA_BOOTSTRAP_SERVERS MILLRACE_TOPICS_PREFIX=$prefix
-  "$bin/millrace" topics apply --yes >"$temporary/topics.log" 2>&1 || { logs; die "could not create the topics"; }
-else
-  start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
-  wait_for_file "$temporary/bootstrap" "$!" 120 || { logs; die "the cluster did not start"; }
-  MILLRACE_KAFKA_BOOTSTRAP_SERVERS=$(cat "$temporary/bootstrap")
-  export MILLRACE_KAFKA_BOOTSTRAP_SERVERS
-fi
+use_cluster http
+export MILLRACE_KAFKA_BOOTSTRAP_SERVERS=$bootstrap
+prefix=${MILLRACE_TOPICS_PREFIX:-}
 MILLRACE_INGRESS_PORT=$ingress MILLRACE_ADMIN_PORT=$admin start "$temporary/ingress.log" "$bin/millrace-ingress"
 worker_admin=$(free_port)
 MILLRACE_ADMIN_PORT=$worker_admin start "$temporary/worker.log" "$bin/millrace-worker"
@@ -93,5 +95,5 @@ for port in "$admin" "$worker_admin"; do
 done
 
 say "Playing a week: six customers subscribe, five cancel, two of them return"
-"$python" -B scripts/checks/http/week.py "$bin/millrace" "http://127.0.0.1:$store" "$prefix" "${languages[@]}" ||
-  { logs; die "the workers did not make the right offers"; }
+"$python" -B scripts/checks/http/week.py "$bin/millrace" "http://127.0.0.1:$store" "$prefix" "${languages[@]}" \
+  2>"$temporary/differences" || { logs; die "the workers did not make the right offers: $(cat "$temporary/differences")"; }

@@ -28,8 +28,7 @@ for tool in buildah podman runc mmdebstrap; do
 done
 [ "$(id -u)" -eq 0 ] || { note "skipped: the image (only root can build it without a daemon)"; exit 0; }
 
-bin=$(swift build --show-bin-path)
-[ -x "$bin/millrace" ] || die "build first: swift build"
+need_programs
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-image.XXXXXX")
 # Images and containers of this run only, which the script deletes at its end.
 export STORAGE_DRIVER=vfs
@@ -72,15 +71,14 @@ else
   fi
   for program in millrace millrace-postgres; do install -D --strip "$programs/$program" "$out/usr/local/bin/$program"; done
   for name in $(sed -n 's/.*for name in \(.*\); do.*/\1/p' Dockerfile); do ln -s millrace "$out/usr/local/bin/millrace-$name"; done
-  mkdir -p "$out/etc/millrace" "$out/usr/local/lib/swift"
-  cp -r topics "$out/etc/millrace/"
+  mkdir -p "$out/usr/local/lib/swift"
   ldd "$programs/millrace" "$programs/millrace-postgres" | awk '/swift/ && $3 ~ "^/" { print $3 }' | sort -u | xargs -r cp -Lt "$out/usr/local/lib/swift"
   arguments+=(--build-context "build=$temporary/stage")
 fi
 say "Building the image"
 buildah bud "${arguments[@]}" . >"$temporary/build.log" 2>&1 || { tail -n 30 "$temporary/build.log" >&2; die "buildah could not build the image"; }
 
-layer=$(podman run --rm --no-healthcheck --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --entrypoint /usr/bin/du localhost/millrace:check -sb /usr/local/bin/millrace /etc/millrace 2>/dev/null |
+layer=$(podman run --rm --no-healthcheck --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --entrypoint /usr/bin/du localhost/millrace:check -sb /usr/local/bin/millrace /usr/local/bin/millrace-postgres 2>/dev/null |
   awk '{ bytes += $1 } END { print bytes }')
 note "Millrace's layer: $((layer / 1000000)) MB$([ "$kind" != debug ] || echo ', a debug build without Swift'\''s libraries')"
 if [ "$kind" != debug ] && [ "$layer" -gt 100000000 ]; then die "Millrace's layer is larger than 100 MB"; fi
@@ -97,12 +95,11 @@ nobody() {
     --security-opt no-new-privileges --user 65532:65532 --env MILLRACE_CONFIG="$config" \
     --env LD_LIBRARY_PATH=/usr/local/lib/swift --volume "$temporary/shared:$temporary:ro" localhost/millrace:check "$@"
 }
-start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
-wait_for_file "$temporary/bootstrap" "$!" 120 || { cat "$temporary/cluster.log" >&2; die "the cluster did not start"; }
-demo prepare --bootstrap-servers "$(cat "$temporary/bootstrap")" --topics "$root/topics"
-# The container gets only the files it needs, under the same path. It uses the image's topic files.
+start_embedded_cluster
+demo prepare --bootstrap-servers "$bootstrap" --topics "$root/topics"
+# The container gets only the files it needs, under the same path. The topic files are in the program.
 mkdir "$temporary/shared"
-sed 's#^  directory: .*#  directory: /etc/millrace/topics#' "$config" >"$temporary/shared/millrace.yaml"
+sed '/^topics:$/d; /^  directory: /d' "$config" >"$temporary/shared/millrace.yaml"
 find "$temporary" -maxdepth 1 -type f \( -name '*.der' -o -name '*.pem' -o -name 'shared-secret' \) -exec cp {} "$temporary/shared/" \;
 chmod -R a+rX "$temporary/shared"
 start "$temporary/ingress.log" nobody ingress

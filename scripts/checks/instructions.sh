@@ -10,9 +10,7 @@ need_swift
 need_packages "${build_packages[@]}" valgrind binutils
 cd "$root"
 
-say "Building"
-swift build --product millrace-instructions 2>&1 | without_progress
-bin=$(swift build --show-bin-path)
+build_programs millrace-instructions
 
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-instructions.XXXXXX")
 clean_up_at_exit

@@ -13,9 +13,7 @@ need_packages "${build_packages[@]}"
 python3 -c "import ensurepip, venv" 2>/dev/null || need_packages python3 python3-venv
 cd "$root"
 
-say "Building"
-swift build --product appstore-simulator 2>&1 | without_progress
-bin=$(swift build --show-bin-path)
+build_programs appstore-simulator
 
 venv=$root/.build/peer
 if ! cmp -s scripts/checks/peer/requirements.txt "$venv/installed.txt"; then

@@ -9,9 +9,7 @@ need_swift
 need_packages "${build_packages[@]}" python3 python3-venv
 cd "$root"
 
-say "Building"
-for product in millrace millrace-ingress appstore-simulator millrace-scenarios; do swift build --quiet --product "$product"; done
-bin=$(swift build --show-bin-path)
+build_programs millrace millrace-ingress appstore-simulator millrace-scenarios
 
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-python.XXXXXX")
 clean_up_at_exit
@@ -22,9 +20,7 @@ python3 -m venv "$temporary/venv"
 "$temporary/venv/bin/pip" install --quiet --disable-pip-version-check -r examples/python/requirements.txt
 
 say "Simulating an hour of the App Store in six seconds"
-start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
-wait_for_file "$temporary/bootstrap" "$!" 120 || { cat "$temporary/cluster.log" >&2; die "the cluster did not start"; }
-bootstrap=$(cat "$temporary/bootstrap")
+start_embedded_cluster
 demo prepare --bootstrap-servers "$bootstrap" --topics "$root/topics"
 start "$temporary/ingress.log" "$bin/millrace-ingress" --config "$temporary/millrace.yaml"
 demo wait-ready || { cat "$temporary/ingress.log" >&2; die "the ingress did not become ready"; }

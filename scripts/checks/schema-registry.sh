@@ -10,9 +10,7 @@ need_swift
 need_packages "${build_packages[@]}" python3 python3-venv
 cd "$root"
 
-say "Building"
-for product in millrace millrace-ingress millrace-decoder appstore-simulator; do swift build --quiet --product "$product"; done
-bin=$(swift build --show-bin-path)
+build_programs millrace millrace-ingress millrace-decoder appstore-simulator
 
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-registry.XXXXXX")
 clean_up_at_exit
@@ -24,18 +22,8 @@ python3 -m venv "$temporary/venv"
 
 export MILLRACE_TOPICS_DIRECTORY=$root/topics MILLRACE_TOPICS_LANES=3 MILLRACE_CONFIG=$temporary/topics.yaml
 echo "workers: { decoder: {} }" >"$MILLRACE_CONFIG"
-prefix=
-if [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ]; then
-  bootstrap=$KAFKA_BOOTSTRAP_SERVERS
-  prefix="${KAFKA_TEST_PREFIX}registry-$$-"
-  export MILLRACE_TOPICS_PREFIX=$prefix
-  MILLRACE_KAFKA_BOOTSTRAP_SERVERS=$bootstrap MILLRACE_KAFKA_DURABILITY=relaxed "$bin/millrace" topics apply --yes \
-    >"$temporary/topics.log" 2>&1 || { logs; die "could not create the topics"; }
-else
-  start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
-  wait_for_file "$temporary/bootstrap" "$!" 120 || { logs; die "the cluster did not start"; }
-  bootstrap=$(cat "$temporary/bootstrap")
-fi
+use_cluster registry
+prefix=${MILLRACE_TOPICS_PREFIX:-}
 
 start "$temporary/registry.port" python3 scripts/checks/schema-registry/registry.py
 wait_for_file "$temporary/registry.port" "$!" 60 || die "the registry did not start"

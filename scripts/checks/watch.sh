@@ -19,12 +19,7 @@ need_packages "${build_packages[@]}" prometheus openssl postgresql
 cd "$root"
 python_environment chart
 
-say "Building"
-for product in millrace millrace-ingress millrace-forward millrace-refunds millrace-renewal-extensions millrace-postgres \
-  appstore-simulator millrace-scenarios; do
-  swift build --quiet --product "$product"
-done
-bin=$(swift build --show-bin-path)
+build_programs millrace millrace-ingress millrace-forward millrace-refunds millrace-renewal-extensions millrace-postgres appstore-simulator millrace-scenarios
 
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-watch.XXXXXX")
 clean_up_at_exit
@@ -50,9 +45,8 @@ wait_for_file "$temporary/port" "$!" 120 || { logs; die "the receiver did not st
 export MILLRACE_WORKERS='{forward-old: {settings: {refusedAttempts: 1}}, refunds: {}, renewal-extensions: {}}'
 MILLRACE_WORKERS_FORWARD_OLD_SETTINGS_URL="http://127.0.0.1:$(cat "$temporary/port")/apple"
 export MILLRACE_WORKERS_FORWARD_OLD_SETTINGS_URL
-start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
-wait_for_file "$temporary/bootstrap" "$!" 120 || { logs; die "the cluster did not start"; }
-demo prepare --bootstrap-servers "$(cat "$temporary/bootstrap")" --topics "$root/topics" >/dev/null
+start_embedded_cluster
+demo prepare --bootstrap-servers "$bootstrap" --topics "$root/topics" >/dev/null
 ingress=$(sed -n 's/^ingress: { host: \(.*\), port: \(.*\) }.*/http:\/\/\1:\2/p' "$config")
 api=$(free_port)
 start "$temporary/simulator.log" "$bin/appstore-simulator" run scripts/checks/chart/watch.yaml --port "$api" \

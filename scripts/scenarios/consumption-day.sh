@@ -35,11 +35,7 @@ need_swift
 need_packages "${build_packages[@]}" python3 kcat curl
 cd "$root"
 
-say "Building"
-for product in millrace millrace-ingress millrace-consumption appstore-simulator; do
-  swift build --quiet --product "$product"
-done
-bin=$(swift build --show-bin-path)
+build_programs millrace millrace-ingress millrace-consumption appstore-simulator
 
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-consumption.XXXXXX")
 clean_up_at_exit
@@ -133,16 +129,7 @@ again() {
 day() {
   local place=$temporary/$1 bootstrap ingress=$(free_port) admin=$(free_port) api=$(free_port) number
   mkdir "$place"
-  if [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ]; then
-    bootstrap=$KAFKA_BOOTSTRAP_SERVERS
-    export MILLRACE_TOPICS_PREFIX="${KAFKA_TEST_PREFIX}consumption-$$-$1-"
-    MILLRACE_KAFKA_BOOTSTRAP_SERVERS=$bootstrap "$bin/millrace" topics apply --yes >"$place/topics.log" 2>&1 ||
-      { cat "$place/topics.log" >&2; die "could not create the topics"; }
-  else
-    start "$place/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$place/bootstrap"
-    wait_for_file "$place/bootstrap" "$!" 120 || { cat "$place/cluster.log" >&2; die "the cluster did not start"; }
-    bootstrap=$(cat "$place/bootstrap")
-  fi
+  use_cluster "consumption-$1" "$place"
   start "$place/simulator.log" "$bin/appstore-simulator" run "$temporary/scenario.yaml" --seed "$seed" --port "$api" \
     --target "http://127.0.0.1:$ingress/v2" --target-v1 "http://127.0.0.1:$ingress/v1" \
     --shared-secret "$temporary/shared-secret" --write-root "$place/root.pem" --write-api-key "$place/api.p8" \

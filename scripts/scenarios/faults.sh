@@ -28,9 +28,7 @@ need_packages "${build_packages[@]}" python3
 cd "$root"
 scripts/kafka found >/dev/null
 
-say "Building"
-for product in millrace millrace-ingress millrace-scenarios; do swift build --quiet --product "$product"; done
-bin=$(swift build --show-bin-path)
+build_programs millrace millrace-ingress millrace-scenarios
 
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-faults.XXXXXX")
 clean_up_at_exit

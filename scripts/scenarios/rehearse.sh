@@ -41,12 +41,7 @@ need_swift
 need_packages "${build_packages[@]}"
 cd "$root"
 
-say "Building"
-for product in millrace millrace-ingress millrace-renewal-extensions millrace-refunds \
-  millrace-scenarios; do
-  swift build --quiet --product "$product"
-done
-bin=$(swift build --show-bin-path)
+build_programs millrace millrace-ingress millrace-renewal-extensions millrace-refunds millrace-scenarios
 
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-rehearse.XXXXXX")
 clean_up_at_exit

@@ -41,15 +41,9 @@ scenario=scenarios/subscriptions.yaml days=15
 if $full; then
   [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ] || die "--full exceeds the embedded cluster: set KAFKA_BOOTSTRAP_SERVERS"
   scenario=scripts/scenarios/subscriptions-60-days.yaml days=60
-  say "Building in release mode (the first time takes minutes)"
-  swift build --quiet --package-path Benchmarks --configuration release --product bench
-  bin=$(swift build --package-path Benchmarks --configuration release --show-bin-path)
+  build_release
 else
-  say "Building"
-  for product in millrace millrace-ingress millrace-subscriptions millrace-postgres appstore-simulator; do
-    swift build --quiet --product "$product"
-  done
-  bin=$(swift build --show-bin-path)
+  build_programs millrace millrace-ingress millrace-subscriptions millrace-postgres appstore-simulator
 fi
 # A day takes ten seconds.
 seconds=$((days * 10))
@@ -67,17 +61,7 @@ start_postgres "$temporary/postgres"
 # The topics exist before the simulator starts, because it does not wait.
 echo "workers: { subscriptions: {} }" >"$temporary/topics.yaml"
 export MILLRACE_CONFIG=$temporary/topics.yaml
-if [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ]; then
-  bootstrap=$KAFKA_BOOTSTRAP_SERVERS
-  MILLRACE_TOPICS_PREFIX="${KAFKA_TEST_PREFIX}subscriptions-$$-"
-  export MILLRACE_TOPICS_PREFIX
-  MILLRACE_KAFKA_BOOTSTRAP_SERVERS=$bootstrap MILLRACE_KAFKA_DURABILITY=relaxed "$bin/millrace" topics apply --yes \
-    >"$temporary/topics.log" 2>&1 || { logs; die "could not create the topics"; }
-else
-  start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
-  wait_for_file "$temporary/bootstrap" "$!" 120 || { logs; die "the cluster did not start"; }
-  bootstrap=$(cat "$temporary/bootstrap")
-fi
+use_cluster subscriptions
 
 say "Simulating $days days of the App Store, seed $seed, $workers workers"
 start "$temporary/simulator.log" "$bin/appstore-simulator" run "$scenario" --seed "$seed" \
@@ -116,9 +100,9 @@ start_ingress() {
   start "$temporary/ingress-$1.log" "$bin/millrace-ingress"
   daemon=$!
 }
-# start_worker NUMBER starts a worker as a static member.
+# start_worker NUMBER [ADMIN_PORT] starts a worker as a static member.
 start_worker() {
-  MILLRACE_KAFKA_INSTANCE="subscriptions-$1" MILLRACE_ADMIN_PORT=0 \
+  MILLRACE_KAFKA_INSTANCE="subscriptions-$1" MILLRACE_ADMIN_PORT="${2:-0}" \
     start "$temporary/worker-$1-$SECONDS.log" "$bin/millrace-subscriptions"
   running[$1]=$!
 }
@@ -175,8 +159,10 @@ echo "    $kills workers, $kills table writers, $outages ingresses and the datab
 
 # differing IDS… prints the subscriptions that still differ, as lines of JSON, after rounds in which nothing is on its way.
 differing() {
-  local ids=("$@")
-  for _ in 1 2 3 4 5 6; do
+  local ids=("$@") rounds=6
+  # With --full the follower has to find what was lost meanwhile.
+  ! $full || rounds=15
+  for _ in $(seq "$rounds"); do
     "$bin/millrace" subscriptions verify "${ids[@]}" --sample 100000 --json >"$temporary/verify.jsonl" \
       2>>"$temporary/verify.log" || [ $? -eq 1 ] || { logs; die "millrace subscriptions verify failed"; }
     mapfile -t ids < <(python3 -c '
@@ -219,11 +205,17 @@ else
   done
   [ ${#ended[@]} -eq 0 ] || die "an end was missed: ${ended[*]}"
   say "Comparing it again after a backfill"
-  "$bin/millrace" backfill --from 25d --slice 2h --json >"$temporary/backfill.jsonl" 2>"$temporary/backfill.log" ||
-    { logs; die "the backfill failed"; }
-  sleep 5
+  # The world goes on, and Apple repeats no post: one that fails after a backfill is found by the next.
+  for pass in 1 2 3; do
+    "$bin/millrace" backfill --from 25d --slice 2h --json >"$temporary/backfill.jsonl" 2>"$temporary/backfill.log" ||
+      { logs; die "the backfill failed"; }
+    sleep 5
+    differing >"$temporary/after.jsonl"
+    [ -s "$temporary/after.jsonl" ] || break
+    echo "    $(wc -l <"$temporary/after.jsonl") differ after backfill $pass"
+  done
 fi
-differing >"$temporary/after.jsonl"
+! $full || differing >"$temporary/after.jsonl"
 "$bin/millrace" subscriptions verify --sample 100000 --json >"$temporary/all.jsonl" 2>/dev/null || true
 ! $full || stop "$follower" || die "millrace backfill --follow ended with status $? after SIGTERM"
 python3 - "$temporary" "$full" <<'PYTHON'
@@ -275,6 +267,8 @@ counts=$(query "SELECT count(*), count(DISTINCT id) FROM millrace.events")
 echo "    PostgreSQL has $counts events (all, distinct); Kafka has $(wc -l <"$temporary/kafka-events"), $events distinct"
 query "SELECT count(*) FROM millrace.rejected" | grep -qx 0 || die "records were rejected"
 [ "$counts" = "$(wc -l <"$temporary/kafka-events")|$events" ] || { logs; die "the table of events differs"; }
+# The embedded cluster has no transactions: there a worker that is killed may publish an event twice.
+[ -z "${KAFKA_BOOTSTRAP_SERVERS:-}" ] || [ "$counts" = "$events|$events" ] || { logs; die "an event was published twice"; }
 python3 - "$temporary" <<'PYTHON'
 import datetime, json, re, sys
 directory = sys.argv[1]
@@ -330,6 +324,7 @@ for attempt in lost.values():
     if first["cause"]["kind"] == "answer": delays.append((time(first["signedDate"]) - signed).total_seconds() / 3600)
 print(f"    {len(lost)} notifications of an end or a failed renewal were lost; what told the worker first: {dict(causes)}"
       + (f"; answers of Apple {min(delays):.1f} to {max(delays):.1f} h after the lost notification" if delays else ""))
+if causes["not yet"]: sys.exit("nothing told the worker of some of them")
 PYTHON
 
 # With more traffic the tables are never quite up to date. The run without --full erases customers.
@@ -344,7 +339,8 @@ mapfile -t gone < <(query "SELECT original_transaction_id FROM millrace.subscrip
   WHERE status IN ('expired', 'revoked') ORDER BY 1 LIMIT 3")
 [ ${#gone[@]} -eq 3 ] || die "only ${#gone[@]} subscriptions have ended"
 ids() { printf -- '--original-transaction-id %s ' "${gone[@]}"; }
-start_worker 1
+worker=$(free_port)
+start_worker 1 "$worker"
 # shellcheck disable=SC2046
 "$bin/millrace" privacy erase $(ids) --why "requests 1 to 3" --yes --wait 120s --json >"$temporary/erase.jsonl" \
   2>"$temporary/erase.log" || { logs; die "the customers were not erased: $(cat "$temporary/erase.log")"; }
@@ -365,7 +361,11 @@ stays_erased() {
     sleep 1
   done
   for id in "${gone[@]}"; do
-    ! "$bin/millrace" subscriptions show "$id" >/dev/null 2>>"$temporary/show.log" || die "$id has a row $1"
+    local status=0
+    "$bin/millrace" subscriptions show "$id" >/dev/null 2>"$temporary/show.log" || status=$?
+    [ "$status" -ne 0 ] || die "$id has a row $1"
+    [ "$status" -eq 1 ] && grep -q "There is no subscription or purchase $id" "$temporary/show.log" ||
+      { logs; die "millrace subscriptions show $id failed"; }
   done
   echo "    no row and no event $1"
 }
@@ -385,7 +385,15 @@ printf '%s\n' "${gone[@]}" >"$temporary/import.txt"
 "$bin/millrace" subscriptions import "$temporary/import.txt" >"$temporary/import.log" 2>&1 ||
   { logs; die "the import failed"; }
 grep -q "3 erased customers left out" "$temporary/import.log" || { logs; die "the import did not leave the customers out"; }
-# The worker has read the copies once its lag is 0; it stops only after it has handled what it has read.
-sleep 5
+# The worker handles everything, without new notifications. It measures its lag every ten seconds.
+stop "$daemon" || { logs; die "the ingress ended with status $? after SIGTERM"; }
+sleep 11
+tries=120
+until curl --silent "http://127.0.0.1:$worker/metrics" | awk '/^millrace_worker_lag_records\{/ { lag += $NF }
+  /^millrace_worker_lag_records\{.*appstore\.notifications\.subscriptions"/ { lanes++ }
+  END { exit !(lanes == 6 && lag == 0) }'; do
+  [ $((tries--)) -gt 0 ] || { logs; die "the worker has not handled everything"; }
+  sleep 1
+done
+stop "${running[1]}" || { logs; die "the worker ended with status $? after SIGTERM"; }
 stays_erased "after ${replayed}a backfill and an import"
-stop "${running[1]}" || true

@@ -63,7 +63,7 @@ struct GrowthBenchmark: AsyncParsableCommand {
           size *= 10
         }
       case .subscriptions:
-        let process = { SubscriptionsStage(bootstrap: bootstrap, directory: directory, project: project) }
+        let process = { WorkerProcesses(bootstrap: bootstrap, directory: directory, project: project) }
         report.subscriptions = (
           subscriptions, try await process().own(0), try await process().own(subscriptions)
         )
@@ -122,7 +122,7 @@ struct GrowthReport {
   var growth: [Growth] = []
   var starts: [Start] = []
   /// The number of subscriptions, and the cost without them and with them.
-  var subscriptions: (count: Int, without: SubscriptionsStage.Cost, with: SubscriptionsStage.Cost)?
+  var subscriptions: (count: Int, without: WorkerProcesses.Cost, with: WorkerProcesses.Cost)?
   /// For each round, the costs of an empty handler and of millrace-subscriptions.
   var handlers: [(empty: PeerCost, subscriptions: PeerCost)] = []
 

@@ -13,8 +13,10 @@ struct PeersBenchmark: AsyncParsableCommand {
     discussion: """
       KAFKA_BOOTSTRAP_SERVERS names the cluster. The Java client reads 1 kB records in transactions, de-duplicates them by ce_id, and writes a changelog, as a \
       worker with an empty handler does. The Python consumer and service use Apple's library and confluent-kafka; they \
-      verify three tokens per notification, because Apple's library cannot decode a token without verifying it. Every \
-      pair reads the same topic, in alternating order. Benchmarks/Peers has the sources.
+      verify three tokens per notification, because Apple's library cannot decode a token without verifying it. \
+      millrace-worker posts each notification to an endpoint that answers 200 without reading it. Every pair reads the \
+      same topic, in alternating order except for millrace-worker, whose topic is written while it runs. \
+      Benchmarks/Peers has the sources.
       """)
 
   @OptionGroup var output: OutputOptions
@@ -30,7 +32,7 @@ struct PeersBenchmark: AsyncParsableCommand {
   @Option(help: "Run only this comparison; may be repeated.") var only: [Part] = []
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
-    case java, consumer, service
+    case java, consumer, endpoint, service
   }
 
   func run() async throws {
@@ -49,6 +51,7 @@ struct PeersBenchmark: AsyncParsableCommand {
         switch part {
         case .java: try await compareWithJava(stage)
         case .consumer: try await compareWithConsumer(stage)
+        case .endpoint: try await compareEndpointWithConsumer(stage)
         case .service: try await compareWithService(stage)
         }
       report.comparisons.append(comparison)
@@ -84,8 +87,29 @@ struct PeersBenchmark: AsyncParsableCommand {
         try await inTurn(pair) {
           try stage.worker(topics, count: notifications, root: stage.rootFile)
         } peer: {
-          try stage.pythonConsumer(topics, count: pythonNotifications)
+          try stage.pythonConsumer(topics.input, count: pythonNotifications)
         })
+      log(comparison)
+    }
+    return comparison
+  }
+
+  /// Runs `millrace-worker` with an endpoint that answers every request at once. The endpoint's CPU time is not counted.
+  private func compareEndpointWithConsumer(_ stage: PeersStage) async throws -> PeersReport.Comparison {
+    let endpoint = try stage.startEndpoint()
+    defer { endpoint.process.stop() }
+    var comparison = PeersReport.Comparison(
+      name: "millrace-worker, verified, 19 kB", peer: "Python consumer, Apple's library")
+    for _ in 0..<pairs {
+      var processes = WorkerProcesses(bootstrap: stage.bootstrap, directory: stage.directory, project: project)
+      processes.program = "millrace-worker"
+      processes.entry = """
+        bench: { families: [subscriptions], calls: [], handler: { url: "http://127.0.0.1:\(endpoint.port)/", \
+        secretFile: "\(stage.secretFile)" } }
+        """
+      let ours = try await processes.cost(notifications) { try stage.writeSettings(root: $0) }
+      // The consumer reads what the worker has read: both verify the same notifications.
+      comparison.pairs.append((ours, try stage.pythonConsumer(processes.input, count: pythonNotifications)))
       log(comparison)
     }
     return comparison

@@ -52,10 +52,23 @@ struct PeersStage {
         ]))
   }
 
-  func pythonConsumer(_ topics: RunTopics, count: Int) throws -> PeerCost {
+  func pythonConsumer(_ topic: String, count: Int) throws -> PeerCost {
     try PeerCost(
       try ChildProcess.output(
-        of: python, [peers + "/consumer.py", bootstrap, topics.input, settingsFile, "\(count)"]))
+        of: python, [peers + "/consumer.py", bootstrap, topic, settingsFile, "\(count)"]))
+  }
+
+  // MARK: - An endpoint of an HTTP worker
+
+  var secretFile: String { directory + "/secret" }
+
+  /// Starts a server that answers every request with 204.
+  func startEndpoint() throws -> (process: ChildProcess, port: Int) {
+    try Data("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".utf8).write(to: URL(fileURLWithPath: secretFile))
+    let port = try FreePorts.find(1)[0]
+    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    let process = try ChildProcess(own, ["serve", "nothing", "--port", "\(port)"], log: directory + "/endpoint.log")
+    return (process, port)
   }
 }
 

@@ -1,4 +1,5 @@
-// The baseline servers for the ingress: the same HTTP server with the same settings and less work.
+// The baseline servers for the ingress: the same HTTP server with the same settings and less work. The last one is the
+// endpoint of an HTTP worker.
 import AppStore
 import ArgumentParser
 import Crypto
@@ -19,18 +20,25 @@ struct Serve: AsyncParsableCommand {
     case checks
     /// Checks the raw signature of the posted token, and nothing else.
     case check
+    /// Answers 204 without reading the request.
+    case nothing
   }
 
   @Argument var kind: Kind
   @Option var port: Int
   @Option(
     help: "A file with a notification. Its inner tokens are checked, and its leaf signed all posted tokens.")
-  var token: String
+  var token: String?
 
   func run() async throws {
-    guard let jws = FileManager.default.contents(atPath: token) else { throw BenchError("cannot read \(token)") }
-    let checks = kind == .blind ? [] : try Token(genuine: Array(jws)).checks
-    let responder = BaselineResponder(checks: kind == .check ? Array(checks.prefix(1)) : checks)
+    var responder = BaselineResponder(status: kind == .nothing ? .noContent : .ok)
+    if kind == .check || kind == .checks {
+      guard let token, let jws = FileManager.default.contents(atPath: token) else {
+        throw BenchError("cannot read the token \(token ?? "")")
+      }
+      let checks = try Token(genuine: Array(jws)).checks
+      responder.checks = kind == .check ? Array(checks.prefix(1)) : checks
+    }
     var logger = Logger(label: "bench")
     logger.logLevel = .error
     // The same server as in Ingress/IngressServer.swift, with its usual executor.
@@ -49,17 +57,19 @@ struct Serve: AsyncParsableCommand {
 struct BaselineResponder: HTTPResponder {
   typealias Context = BasicRequestContext
 
+  /// The status of a request that passes.
+  var status = HTTPResponse.Status.ok
   /// The outer token, then the inner ones.
-  let checks: [RawCheck]
+  var checks: [RawCheck] = []
 
   func respond(to request: Request, context: Context) async throws -> Response {
-    guard let outer = checks.first else { return Response(status: .ok) }
+    guard let outer = checks.first else { return Response(status: status) }
     let body = try await request.body.collect(upTo: 1 << 20)
     guard let posted = PostedToken(body.readableBytesView),
       outer.key.isValidSignature(posted.signature, for: posted.message),
       checks.dropFirst().allSatisfy({ $0.check() })
     else { return Response(status: .unauthorized) }
-    return Response(status: .ok)
+    return Response(status: status)
   }
 }
 

@@ -42,7 +42,7 @@ extension WorldState {
         reason: reason, ownership: subscription.ownership, offer: offer, price: paid,
         appAccountToken: subscription.appAccountToken, modified: now))
     planEnd(of: original)
-    planCancellation(of: original)
+    planCancellation(of: original, at: now)
     return id
   }
 
@@ -61,14 +61,17 @@ extension WorldState {
     events.add(.renewalDue(original, periodEnd: end), at: end - lead)
   }
 
-  /// Schedules the customer's cancellation, once for each period. An extension neither cancels nor repeats it.
-  private mutating func planCancellation(of original: Int64) {
+  /// Schedules the customer's cancellation, once for each period. An extension neither cancels nor repeats it. After a
+  /// recovery in a grace period, part of the period is over.
+  private mutating func planCancellation(of original: Int64, at now: Timestamp) {
     guard let subscription = subscriptions[original], subscription.sharedBy == nil,
       let transaction = transactions[subscription.transactionId]
     else { return }
     let course = behaviour.period(seed: seed, subscription: original, transaction: transaction.id)
     guard let part = course.cancellation else { return }
-    let moment = transaction.purchaseDate + (subscription.expires - transaction.purchaseDate) * (part * 0.9)
+    let start = max(transaction.purchaseDate, now)
+    guard start < subscription.expires else { return }
+    let moment = start + (subscription.expires - start) * (part * 0.9)
     if let horizon, moment <= horizon { return }
     events.add(.cancels(original, transaction: transaction.id), at: moment)
   }

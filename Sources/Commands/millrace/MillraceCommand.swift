@@ -18,7 +18,8 @@ struct MillraceCommand: AsyncParsableCommand {
       VerifyCommand.self, ListenCommand.self, TopicsCommand.self, QuarantineCommand.self, APICommand.self,
       CampaignsCommand.self, DeadLettersCommand.self, ReplayCommand.self, SubscriptionsCommand.self,
       RefundsCommand.self, PostgresCommand.self, CompareCommand.self, BackfillCommand.self, AuditCommand.self,
-      PrivacyCommand.self, HandlerCommand.self, DoctorCommand.self, NewCommand.self, ConfigCommand.self,
+      PrivacyCommand.self, HandlerCommand.self, WebhooksCommand.self, DoctorCommand.self, NewCommand.self,
+      ConfigCommand.self,
       HealthCommand.self,
       EmbeddedClusterCommand.self,
     ])

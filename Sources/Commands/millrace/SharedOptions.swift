@@ -4,6 +4,7 @@ import ArgumentParser
 import Consumption
 import Decoder
 import Forward
+import HTTPWorkers
 import MillraceCore
 import MillraceWorker
 import Operations
@@ -30,7 +31,7 @@ struct SharedOptions: ParsableArguments {
   static let workers = [
     SubscriptionsWorker.settingsForm, RefundsWorker.settingsForm, RenewalExtensionsWorker.settingsForm,
     ConsumptionWorker.settingsForm, DecoderWorker.settingsForm,
-    Forwarder.settingsForm(named: "forward-<receiver>"),
+    Forwarder.settingsForm(named: "forward-<receiver>"), WebhookWorker.settingsForm(named: "webhook-<name>"),
   ]
 
   /// The configuration of this command.

@@ -101,8 +101,12 @@ struct SubscriptionsCommand: AsyncParsableCommand {
         var random = SystemRandomNumberGenerator()
         var rows: [JSONObject] = []
         if command.ids.isEmpty {
-          rows = try await table.sample(command.sample, by: &random)
-            .filter { $0["bundleId"] == .string(app.settings.bundleId) }
+          rows = try await table.sample(command.sample, of: app.settings.bundleId, by: &random)
+          guard !rows.isEmpty else {
+            throw OperationError(
+              .failed, "the table has no subscriptions of this app", at: app.settings.bundleId,
+              remedy: "start millrace-subscriptions, or import customers: millrace subscriptions import")
+          }
         } else {
           rows = try await table.rows(of: Set(command.ids))
           let known = Set(rows.compactMap { $0["originalTransactionId"]?.words })

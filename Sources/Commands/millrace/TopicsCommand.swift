@@ -1,4 +1,4 @@
-// `millrace topics plan` and `millrace topics apply`
+// `millrace topics plan` and `millrace topics apply`. ACLsCommand.swift has `millrace topics acls`.
 
 import ArgumentParser
 import KafkaClient
@@ -9,15 +9,16 @@ import Operations
 struct TopicsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "topics",
-    abstract: "Compare the topic files with a cluster, and create or alter topics.",
+    abstract: "Compare the topic files with a cluster, create or alter topics, and print the rights to them.",
     discussion: """
       Never deletes a topic, and never changes the partition count of a topic with keys, which would break their order.
 
       Examples:
         millrace topics plan --config millrace.yaml
         millrace topics apply --yes
+        millrace topics acls --format kafka-acls
       """,
-    subcommands: [Plan.self, Apply.self])
+    subcommands: [Plan.self, Apply.self, ACLs.self])
 
   struct Plan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -23,6 +23,8 @@ struct ConsoleTables: Sendable {
   var replays = RunBook(limit: Self.runLimit)
   var backfills = BackfillTable()
   var pulse = RunHeartbeat()
+  /// The workers that operators have paused.
+  var paused: Set<String> = []
   var facts = ClusterFacts()
   /// Campaign progress from the ledgers, by campaign id.
   var reports: [String: CampaignReport] = [:]
@@ -53,6 +55,7 @@ struct ConsoleTables: Sendable {
     replays = RunBook(limit: Self.runLimit)
     backfills = BackfillTable()
     pulse = RunHeartbeat()
+    paused = []
     flow = FlowTable()
     pending = whole
     countedSince = time
@@ -137,6 +140,11 @@ struct ConsoleTables: Sendable {
       deadLetters.fold(operation)
       replays.fold(record)
       pulse.fold(operation, writtenAt: written)
+      if case .control(let control) = operation {
+        for worker in topics.webhooks where control.run == WorkerPause.run(of: worker) {
+          if control.verb == .pause { paused.insert(worker) } else { paused.remove(worker) }
+        }
+      }
     case .campaigns: campaigns.fold(record)
     case .backfills: backfills.fold(record)
     case .audit: audit.fold(AuditRecord(record))

@@ -65,11 +65,17 @@ struct ConsoleTopics: Sendable {
     kinds.filter { isWanted($0.value) }.map(\.key).sorted()
   }
 
+  /// The workers that post events to URLs, sorted by name.
+  var webhooks: [String] { workers.filter(Self.isWebhook) }
+
+  private static func isWebhook(_ worker: String) -> Bool { worker.hasPrefix(WorkerEntry.webhookPrefix) }
+
   /// Returns the topics that a worker may read besides its retry topics.
   func inputs(of worker: String) -> [String] {
     names { kind in
       switch kind {
-      case .notifications: true
+      case .notifications: !Self.isWebhook(worker)
+      case .events(let publisher): Self.isWebhook(worker) && !Self.isWebhook(publisher)
       case .replay(let owner): owner == worker
       default: false
       }

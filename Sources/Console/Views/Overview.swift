@@ -34,6 +34,7 @@ struct Overview: Sendable {
   var flow: [FlowTable.Row]
   var workers: [WorkerLag]
   var retries: [RetryTable.Row]
+  var webhooks: [WebhookRow]
   var deadLetters: DeadLetters
   /// nil if the topic does not exist, as for the optional properties below.
   var campaigns: [Campaign]?
@@ -70,6 +71,7 @@ extension ConsoleTables {
     return Overview(
       now: now, wallTime: wallTime, surveyedAt: facts.at, countedSince: countedSince, isCaughtUp: isCaughtUp,
       problems: problems, flow: flow.rows(now: now), workers: workers, retries: retryRows,
+      webhooks: webhookRows(now: now, lags: workers, retries: retryRows),
       deadLetters: .init(
         groups: deadLetters.groups(), open: deadLetters.openCount, kept: deadLetters.count,
         dropped: deadLetters.dropped),

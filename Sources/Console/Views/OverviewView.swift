@@ -14,8 +14,10 @@ struct OverviewView: Sendable {
   /// The sections that are pushed when they change. Ids are unique on the page.
   var sections: [(id: String, html: HTML)] {
     [
-      ("glance", glance), ("flow", flow), ("lag", lag), ("retries", retries), ("dead-letters", deadLetters),
-      ("campaigns", campaigns), ("deadlines", deadlines), ("runs", runs), ("audit", audit),
+      ("glance", glance), ("flow", flow), ("lag", lag), ("retries", retries),
+    ] + (state.webhooks.isEmpty ? [] : [("webhooks", webhooks)]) + [
+      ("dead-letters", deadLetters), ("campaigns", campaigns), ("deadlines", deadlines), ("runs", runs),
+      ("audit", audit),
     ]
   }
 }

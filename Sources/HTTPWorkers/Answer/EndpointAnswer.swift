@@ -32,8 +32,6 @@ package enum EndpointAnswer: Sendable, Hashable {
 
   /// The largest accepted body, in bytes.
   package static let maximumBodyBytes = 1 << 20
-  /// The longest delay that `Retry-After` can ask for.
-  package static let longestDelay = Duration.seconds(6 * 3_600)
   /// The statuses with which an endpoint gives up.
   package static let refusals: Set<Int> = [400, 409, 410, 413, 415, 422]
 
@@ -47,10 +45,10 @@ package enum EndpointAnswer: Sendable, Hashable {
     case 204: return .nothing
     case 200...299: return outcome(answer, key: key)
     case 429, 503:
-      guard let value = answer.headers["Retry-After"], let time = RetryAfter.parse(value, now: now) else {
+      guard let value = answer.headers["Retry-After"], let time = RetryAfter.standard(value, now: now) else {
         return .failed(.serverError, detail: "answered \(status) without a usable Retry-After")
       }
-      return .later(at: min(time, now + longestDelay), status: status)
+      return .later(at: time, status: status)
     case 500...599: return .failed(.serverError, detail: "answered \(status)")
     case _ where refusals.contains(status):
       return .refused(status: status, detail: title(of: answer) ?? "answered \(status)")

@@ -52,9 +52,6 @@ package enum HandlerOutcome: Sendable, Hashable {
     package var timers: [Timer] = []
     /// The calls to Apple.
     package var calls: [Call] = []
-
-    /// Whether there is nothing to do.
-    var isEmpty: Bool { events.isEmpty && state == .unchanged && timers.isEmpty && calls.isEmpty }
   }
 }
 

@@ -45,11 +45,20 @@ struct JSONCursor {
 
   /// Returns a whole number in a range.
   func integer(_ range: ClosedRange<Int64>) throws(OutcomeFault) -> Int64 {
-    guard case .integer(let number) = value else {
+    guard let number = wholeNumber else {
       throw fault("a whole number is expected, not \(value.kind == .number ? "another number" : value.kind.rawValue)")
     }
     guard range.contains(number) else { throw fault("not from \(range.lowerBound) to \(range.upperBound)") }
     return number
+  }
+
+  /// The whole number; nil for any other value. `90.0` is a whole number, as in JSON Schema.
+  var wholeNumber: Int64? {
+    switch value {
+    case .integer(let number): number
+    case .number(let text): Double(text).flatMap { Int64(exactly: $0) }
+    default: nil
+    }
   }
 
   /// The members of an object.

@@ -5,7 +5,7 @@ internal import MillraceWorker
 
 /// Decodes outcomes.
 package enum OutcomeDecoder {
-  /// The largest state and the largest payload of a timer, in bytes of JSON.
+  /// The largest state, payload of a timer and arguments of a call, in bytes of JSON.
   static let maximumValueBytes = 64 << 10
 
   /// Decodes a body.
@@ -120,7 +120,11 @@ package enum OutcomeDecoder {
       throw operationCursor.fault("not one of " + AppleOperation.allCases.map(\.rawValue).joined(separator: ", "))
     }
     let arguments = try members.required("arguments")
-    return .init(name: name, operation: operation, arguments: try operation.check(arguments))
+    let checked = try operation.check(arguments)
+    guard checked.serialized().count <= maximumValueBytes else {
+      throw arguments.fault("larger than \(maximumValueBytes) bytes")
+    }
+    return .init(name: name, operation: operation, arguments: checked)
   }
 
   private static func name(_ members: JSONCursor.Members) throws(OutcomeFault) -> String {

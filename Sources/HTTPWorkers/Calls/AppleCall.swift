@@ -1,8 +1,18 @@
-// Makes the calls to Apple that endpoints order: once, inside the app's budget, with the result stored.
+// Makes the calls to Apple that endpoints order, inside the app's budget. A call with an effect is made once.
 
 internal import AppStore
 internal import AppStoreServerAPI
 internal import MillraceWorker
+
+/// The name of a call was used for another operation before.
+struct CallNameReused: Error, CustomStringConvertible {
+  /// The operation; nil if only its effect is known.
+  var earlier: String?
+
+  var description: String {
+    "the name was used for \(earlier ?? "a call with an effect") before; give each call of a key a name of its own"
+  }
+}
 
 /// A call to Apple.
 struct AppleCall: Sendable {
@@ -22,14 +32,33 @@ struct AppleCall: Sendable {
       : AppStoreEnvironment(rawValue: Self.text("environment", arguments) ?? origin.environment ?? "Production")
   }
 
-  /// Returns the result, from this attempt or an earlier one.
+  /// Makes the call and returns its result. A call with an effect is made once: a repeated name gets the stored result.
   ///
   /// - Parameter name: The permanent name of the call in the ledger.
-  /// - Throws: An error after which the call has to be made again.
+  /// - Throws: ``CallNameReused``, or an error after which the call has to be made again.
   func result(_ name: String, in context: HandlerContext) async throws -> JSON {
+    let client: AppStoreServerClient
+    do {
+      client = try context.appStore(for: bundleId)
+    } catch let error as HandlerError where error.reason == "api-not-configured" {
+      return ["status": "failed", "message": .string(error.description)]
+    }
+    return operation.endpoint.hasEffect
+      ? try await effect(name, client, context) : try await read(name, client, context)
+  }
+
+  private func read(_ name: String, _ client: AppStoreServerClient, _ context: HandlerContext) async throws -> JSON {
+    guard await context.effect(name) == nil else { throw CallNameReused(earlier: nil) }
+    do {
+      return .object(Self.succeeded(try await Self.ask(client, operation, arguments, environment)))
+    } catch let error as APIError where error.errorClass == .never {
+      return .object(Self.failed(error))
+    }
+  }
+
+  private func effect(_ name: String, _ client: AppStoreServerClient, _ context: HandlerContext) async throws -> JSON {
     let stored: [UInt8]
     do {
-      let client = try context.appStore(for: bundleId)
       let body: JSONObject = [
         "operation": .string(operation.rawValue), "environment": .string(environment.rawValue),
         "arguments": .object(arguments),
@@ -37,30 +66,41 @@ struct AppleCall: Sendable {
       stored = try await context.once(
         name, body: body.serialized(), calling: operation.endpoint, in: environment, of: client
       ) { [self] intent, client in
+        let intended = try JSONObject(parsing: intent.body)
+        try check(intended)
         // An earlier attempt may have sent other arguments: these count.
-        let arguments = try Self.arguments(in: intent.body) ?? self.arguments
+        var arguments = self.arguments
+        if case .object(let earlier)? = intended["arguments"] { arguments = earlier }
+        var result: JSONObject
         do {
-          return Self.succeeded(try await Self.ask(client, operation, arguments, environment)).serialized()
+          result = Self.succeeded(try await Self.ask(client, operation, arguments, environment))
         } catch let error as APIError where error.errorClass == .never && !error.isUnclear {
-          return Self.failed(error).serialized()
+          result = Self.failed(error)
         }
+        result["operation"] = .string(operation.rawValue)
+        return result.serialized()
       }
-    } catch let error as HandlerError where error.reason == "api-not-configured" {
-      return ["status": "failed", "message": .string(error.description)]
     } catch let error as HandlerError where error.reason == "effect-result" {
       return Self.lost
     }
-    return stored.isEmpty ? Self.lost : try JSON(parsing: stored)
+    guard !stored.isEmpty else { return Self.lost }
+    var result = try JSONObject(parsing: stored)
+    try check(result)
+    result["operation"] = nil
+    return .object(result)
   }
 
-  /// The result of a call whose answer could not be kept.
-  private static let lost: JSON = [
-    "status": "failed", "message": "Apple answered, but the answer is larger than 256 KiB and could not be kept",
+  /// Checks that an earlier call of this name was the same operation.
+  private func check(_ earlier: JSONObject) throws(CallNameReused) {
+    guard case .string(let name)? = earlier["operation"], name != operation.rawValue else { return }
+    throw CallNameReused(earlier: name)
+  }
+
+  /// The result of a call whose answer was not kept.
+  static let lost: JSON = [
+    "status": "failed",
+    "message": "Apple's answer was not kept: it is larger than 256 KiB, or the customer was erased after the call",
   ]
-
-  private static func arguments(in body: [UInt8]) throws -> JSONObject? {
-    if case .object(let arguments)? = try JSONObject(parsing: body)["arguments"] { arguments } else { nil }
-  }
 
   private static func succeeded(_ body: JSONObject) -> JSONObject {
     ["status": "succeeded", "body": .object(DecodedTokens.object(body))]

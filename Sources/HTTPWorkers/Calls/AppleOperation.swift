@@ -31,18 +31,19 @@ package enum AppleOperation: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Returns the arguments if they fit the operation.
+  /// Returns the arguments if they fit the operation. A whole number such as `7.0` becomes `7`.
   func check(_ arguments: JSONCursor) throws(OutcomeFault) -> JSONObject {
     let rules = self.arguments
     let members = try arguments.object(allowing: Set(rules.map(\.name)))
+    var checked = members.object
     for rule in rules {
       if let value = members[rule.name] {
-        try rule.kind.check(value)
+        checked[rule.name] = try rule.kind.checked(value)
       } else if rule.isRequired {
         throw arguments.fault("`\(rule.name)` is missing")
       }
     }
-    return members.object
+    return checked
   }
 
   private var arguments: [ArgumentRule] {
@@ -114,7 +115,8 @@ private struct ArgumentRule: Sendable {
 }
 
 extension ArgumentRule.Kind {
-  func check(_ cursor: JSONCursor) throws(OutcomeFault) {
+  /// Returns the value if it fits.
+  func checked(_ cursor: JSONCursor) throws(OutcomeFault) -> JSON {
     switch self {
     case .digits:
       _ = try cursor.text(1...64, "a number in a string") { $0.utf8.allSatisfy { (48...57).contains($0) } }
@@ -124,19 +126,27 @@ extension ArgumentRule.Kind {
         text.utf8.allSatisfy { $0 > 0x1F && $0 != 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") }
       }
     case .uuid: _ = try cursor.text(36...36, "a UUID", where: Self.isUUID)
-    case .integer(let range): _ = try cursor.integer(range)
-    case .time: _ = try cursor.integer(0...Int64.max)
+    case .integer(let range): return .integer(try cursor.integer(range))
+    case .time: return .integer(try cursor.integer(0...Self.latest))
     case .boolean:
       guard case .bool = cursor.value else { throw cursor.fault("true or false is expected") }
     case .oneOf(let values):
-      guard values.contains(cursor.value) else {
+      let value = cursor.wholeNumber.map { .integer($0) } ?? cursor.value
+      guard values.contains(value) else {
         let names = values.map { String(decoding: $0.serialized(), as: UTF8.self) }
         throw cursor.fault("not \(names.count == 1 ? "" : "one of ")\(names.joined(separator: ", "))")
       }
+      return value
     case .list(let kind):
-      for element in try cursor.elements(atMost: 1_000) { try kind.check(element) }
+      var elements: [JSON] = []
+      for element in try cursor.elements(atMost: 1_000) { elements.append(try kind.checked(element)) }
+      return .array(elements)
     }
+    return cursor.value
   }
+
+  /// The end of the year 9999, in milliseconds since 1970.
+  private static let latest: Int64 = 253_402_300_799_999
 
   private static func isUUID(_ text: String) -> Bool {
     let groups = text.split(separator: "-", omittingEmptySubsequences: false)

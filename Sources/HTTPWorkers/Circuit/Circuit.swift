@@ -6,7 +6,8 @@ package import MillraceTime
 ///
 /// It opens after failures of several different records without an answer in between. While it is open, nothing is sent.
 /// After a pause it lets one request through, the probe. An answer closes it; a failure opens it again, for twice as
-/// long. The probe is not the record that failed last, so a record that the endpoint cannot handle does not keep it open.
+/// long. The probe is not the record of the last failure or of the last probe, so a record that the endpoint cannot handle
+/// does not keep it open.
 package struct Circuit: Sendable, Hashable {
   /// A point in time.
   package typealias Instant = MillraceClock.Instant
@@ -23,7 +24,7 @@ package struct Circuit: Sendable, Hashable {
     package var longestPause = Duration.seconds(60)
     /// How long a probe may take. After that another request is the probe.
     package var probe = Duration.seconds(60)
-    /// How long the record that failed last waits for another record to be the probe.
+    /// How long the record of the last failure or probe waits for another record to be the probe.
     package var patience = Duration.seconds(10)
 
     /// The defaults.
@@ -63,7 +64,8 @@ package struct Circuit: Sendable, Hashable {
   /// The records that failed since the last answer, at most as many as open the circuit.
   private var failed: Set<String> = []
   private var misconfigured: Set<String> = []
-  private var lastFailed: String?
+  /// The record of the last failure, or of a probe that the endpoint put off.
+  private var last: String?
   private var pause: Duration
 
   /// Creates a closed circuit.
@@ -75,6 +77,9 @@ package struct Circuit: Sendable, Hashable {
   /// Whether requests are held back.
   package var isOpen: Bool { state != .closed }
 
+  /// Whether a request tests the endpoint, so that the others wait for its result.
+  package var isProbing: Bool { if case .probing = state { true } else { false } }
+
   /// Whether the open circuit means a misconfigured endpoint.
   package var isMisconfigured: Bool { isOpen && misconfigured.count >= limits.misconfigurations }
 
@@ -85,7 +90,7 @@ package struct Circuit: Sendable, Hashable {
     case .open(let until), .probing(_, let until):
       guard now >= until else { return .wait(until: until) }
       let turn = until.advanced(by: limits.patience)
-      if record == lastFailed, now < turn { return .wait(until: turn) }
+      if record == last, now < turn { return .wait(until: turn) }
       state = .probing(record, until: now.advanced(by: limits.probe))
       return .send
     }
@@ -97,8 +102,12 @@ package struct Circuit: Sendable, Hashable {
     switch result {
     case .answered: close()
     case .busy(let until):
-      // It says nothing about other records, but the probe has to be repeated.
-      if isProbe { state = .open(until: max(until, now.advanced(by: pause))) }
+      // It says nothing about other records, but the probe has to be repeated: soon, because the wish of one record must
+      // not hold the others for hours.
+      guard isProbe else { return }
+      last = record
+      state = .open(
+        until: min(max(until, now.advanced(by: pause)), now.advanced(by: limits.longestPause)))
     case .failed:
       if failed.count < limits.failures { failed.insert(record) }
       fail(record, isProbe: isProbe, opens: failed.count >= limits.failures, now: now)
@@ -111,7 +120,7 @@ package struct Circuit: Sendable, Hashable {
   }
 
   private mutating func fail(_ record: String, isProbe: Bool, opens: Bool, now: Instant) {
-    lastFailed = record
+    last = record
     if isProbe {
       pause = min(pause * 2, limits.longestPause)
       state = .open(until: now.advanced(by: pause))
@@ -124,7 +133,7 @@ package struct Circuit: Sendable, Hashable {
     state = .closed
     failed = []
     misconfigured = []
-    lastFailed = nil
+    last = nil
     pause = limits.pause
   }
 }

@@ -75,12 +75,13 @@ package final class CircuitGate: Sendable {
   package func ended(_ record: String, _ result: Circuit.Result) {
     let now = clock.now
     let (awake, isChanged) = state.withLock { state -> ([AsyncSignal], Bool) in
-      let wasOpen = state.circuit.isOpen
+      let (wasOpen, wasProbing) = (state.circuit.isOpen, state.circuit.isProbing)
       state.circuit.ended(record, result, now: now)
-      let isOpen = state.circuit.isOpen
-      guard !isOpen else { return ([], !wasOpen) }
+      let isChanged = state.circuit.isOpen != wasOpen
+      // Handlers that wait for a probe ask again when it has ended, whatever its result is.
+      guard !state.circuit.isOpen || (wasProbing && !state.circuit.isProbing) else { return ([], isChanged) }
       defer { state.waiters = [:] }
-      return (Array(state.waiters.values), wasOpen)
+      return (Array(state.waiters.values), isChanged)
     }
     for waiter in awake { waiter.signal() }
     if isChanged { changed(status) }

@@ -48,11 +48,14 @@ package struct Endpoint: Sendable {
     var secrets: [[UInt8]] = []
     for (key, file) in [("secretFile", handler.secretFile), ("previousSecretFile", handler.previousSecretFile)] {
       guard let file else { continue }
-      do {
-        secrets.append(try SecretFile(file).withBytes { $0 })
-      } catch { throw error.under(key: "workers.\(name).handler.\(key)") }
+      let place = "\(place(of: name)).\(key)"
+      let secret: [UInt8]
+      do { secret = try SecretFile(file).withBytes { $0 } } catch { throw error.under(key: place) }
+      // A signature of its own, so that the error names the file with the fault.
+      _ = try WebhookSignature(secrets: [secret], of: place)
+      secrets.append(secret)
     }
-    return try WebhookSignature(secrets: secrets, of: "workers.\(name).handler.secretFile")
+    return try WebhookSignature(secrets: secrets, of: "\(place(of: name)).secretFile")
   }
 
   /// Returns the signed request.
@@ -85,7 +88,8 @@ package struct Endpoint: Sendable {
       self.request(request, trace: trace, now: now, limit: limit), key: request.key, now: now, limit: limit)
   }
 
-  /// Sends a request that is signed already, and classifies the response.
+  /// Sends a request that is signed already, and classifies the response. If the connection breaks before the answer, the
+  /// request is sent once more at once.
   /// - Throws: `CancellationError`.
   package func send(
     _ outgoing: ExchangeRequest, key: String, now: Timestamp, limit: Duration
@@ -93,7 +97,13 @@ package struct Endpoint: Sendable {
     let response: ExchangeAnswer?
     do {
       response = try await MillraceClock.system.result(within: limit) { [exchange] in
-        try await exchange.send(outgoing)
+        do {
+          return try await exchange.send(outgoing)
+        } catch let failure as TransportFailure where failure.progress == .unclear && !failure.isCancellation {
+          // Servers close kept connections at any time, also just before a request. Nothing of an answer has arrived, and
+          // the webhook-id is the same.
+          return try await exchange.send(outgoing)
+        }
       }
     } catch let failure as TransportFailure where !failure.isCancellation {
       return EndpointReply(.failed(.unreachable, detail: "\(failure.what) (\(failure.progress.rawValue))"), nil)

@@ -18,20 +18,42 @@ internal import Synchronization
 /// At most once a second, a request looks whether the configuration file or a file of the handler has changed. If the
 /// new content cannot be used, the endpoint stays as it was, and the log says why.
 final class EndpointSource: Sendable {
+  private typealias Stamps = [String: Files.Stamp]
+
+  /// The certificates of connections.
+  private struct Certificates: Equatable {
+    var files: [String?]
+    var stamps: Stamps
+
+    init(_ handler: HandlerSettings) {
+      files = [handler.certificateAuthorityFile, handler.certificateFile, handler.keyFile]
+      stamps = EndpointSource.stamps(files.compactMap(\.self))
+    }
+  }
+
   private struct State {
     var handler: HandlerSettings
     var endpoint: Endpoint
-    var stamps: [String: Files.Stamp]
+    /// The files on which the endpoint depends, also those that could not be used.
+    var watched: [String]
+    /// The files at the last look.
+    var seen: Stamps
     var checked: MillraceClock.Instant
     /// The connections of the endpoint. Nil if a test provides them.
     var connections: AsyncHTTPExchange?
-    /// Earlier connections, which requests may still use.
-    var retired: [(exchange: AsyncHTTPExchange, since: MillraceClock.Instant)] = []
+    /// The certificates of ``connections``.
+    var certificates: Certificates
+    /// Earlier connections, and the times until which requests may use them.
+    var retired: [(exchange: AsyncHTTPExchange, until: MillraceClock.Instant)] = []
+    /// Closes earlier connections.
+    var closing: Task<Void, Never>?
+    var isClosed = false
   }
 
   private let name: String
   private let file: String?
   private let parallelism: Int
+  private let longestRequest: Duration?
   private let given: (any HTTPExchange)?
   private let clock: MillraceClock
   private let logger: Logger
@@ -43,27 +65,44 @@ final class EndpointSource: Sendable {
 
   /// - Parameters:
   ///   - parallelism: The number of requests at one time.
+  ///   - longestRequest: The time that a run leaves for a request; nil: no limit.
   ///   - given: Sends the requests instead of connections of its own, for tests.
   ///   - clock: Real time, because files change in real time.
   /// - Throws: ``MillraceError`` that names the file that could not be used.
   init(
-    _ name: String, _ configuration: MillraceConfiguration, parallelism: Int, exchange given: (any HTTPExchange)? = nil,
+    _ name: String, _ configuration: MillraceConfiguration, parallelism: Int, longestRequest: Duration? = nil,
+    exchange given: (any HTTPExchange)? = nil,
     environment: [String: String] = ProcessInfo.processInfo.environment, clock: MillraceClock = .system, logger: Logger
   ) throws(MillraceError) {
-    let handler = configuration.workers[name]?.handler ?? HandlerSettings()
-    let connections = given == nil ? try Self.connect(handler, of: name, parallelism) : nil
-    let endpoint = try Self.endpoint(handler, of: name, given ?? connections)
+    let handler = try configuration.endpoint(of: name) ?? HandlerSettings()
+    // The stamps come before the content, so that a later change is noticed.
+    let watched = Self.files(configuration.file, handler)
+    let (seen, certificates) = (Self.stamps(watched), Certificates(handler))
+    // The connections come last: an error after them would leave them open.
+    let (url, signature) = (try Self.url(of: handler, name), try Endpoint.signature(handler, of: name))
+    let exchange: any HTTPExchange
+    var connections: AsyncHTTPExchange?
+    if let given {
+      exchange = given
+    } else {
+      let made = try Self.connect(handler, of: name, parallelism)
+      (exchange, connections) = (made, made)
+    }
     self.name = name
     self.file = configuration.file
     self.parallelism = parallelism
+    self.longestRequest = longestRequest
     self.given = given
     self.clock = clock
     self.logger = logger
     self.environment = environment
     state = Mutex(
       State(
-        handler: handler, endpoint: endpoint, stamps: Self.stamps(configuration.file, handler), checked: clock.now,
-        connections: connections))
+        handler: handler,
+        endpoint: Endpoint(
+          url: url, payload: handler.effectivePayload, timeout: handler.effectiveTimeout, signature: signature,
+          exchange: exchange),
+        watched: watched, seen: seen, checked: clock.now, connections: connections, certificates: certificates))
   }
 
   /// Returns the endpoint.
@@ -80,62 +119,86 @@ final class EndpointSource: Sendable {
 
   /// Closes the connections.
   func close() async {
-    let exchanges = state.withLock { state in
-      defer { (state.connections, state.retired) = (nil, []) }
-      return state.retired.map(\.exchange) + (state.connections.map { [$0] } ?? [])
+    let (exchanges, closing) = state.withLock { state in
+      state.isClosed = true
+      defer { (state.connections, state.retired, state.closing) = (nil, [], nil) }
+      return (state.retired.map(\.exchange) + (state.connections.map { [$0] } ?? []), state.closing)
     }
+    await closing?.value
     for exchange in exchanges { await close(exchange) }
   }
 
   private func update(_ state: inout State, now: MillraceClock.Instant) {
-    let unused = state.retired.filter { $0.since.duration(to: now) > state.endpoint.timeout * 2 }
-    if !unused.isEmpty {
-      state.retired.removeFirst(unused.count)
-      Task { for old in unused { await close(old.exchange) } }
-    }
-    let stamps = Self.stamps(file, state.handler)
-    guard stamps != state.stamps else { return }
+    guard !state.isClosed else { return }
+    closeRetired(&state, now: now)
+    let seen = Self.stamps(state.watched)
+    guard seen != state.seen else { return }
+    // If the new content cannot be used, look again only if a file changes again.
+    state.seen = seen
     do {
       let handler = try reload(state.handler)
-      let hasNewConnections = given == nil && Self.needsNewConnections(state, handler, stamps)
-      let connections = hasNewConnections ? try Self.connect(handler, of: name, parallelism) : state.connections
-      state.endpoint = try Self.endpoint(handler, of: name, given ?? connections)
-      if hasNewConnections, let old = state.connections { state.retired.append((old, now)) }
-      state.connections = connections
+      // The stamps come before the content, as in the initializer. The configuration file is read already.
+      state.watched = Self.files(file, handler)
+      state.seen = Self.stamps(state.watched)
+      if let file { state.seen[file] = seen[file] }
+      let certificates = Certificates(handler)
+      let (url, signature) = (try Self.url(of: handler, name), try Endpoint.signature(handler, of: name))
+      var exchange = state.endpoint.exchange
+      if let old = state.connections, certificates != state.certificates {
+        let made = try Self.connect(handler, of: name, parallelism)
+        state.retired.append((old, now.advanced(by: state.endpoint.timeout * 2)))
+        (exchange, state.connections, state.certificates) = (made, made, certificates)
+      }
+      state.endpoint = Endpoint(
+        url: url, payload: handler.effectivePayload, timeout: handler.effectiveTimeout, signature: signature,
+        exchange: exchange)
       state.handler = handler
-      state.stamps = Self.stamps(file, handler)
       logger.info("the handler has changed; requests use its new settings")
+      warn(about: handler)
     } catch {
-      // Look again only if a file changes again.
-      state.stamps = stamps
       logger.warning(
         "the handler's new settings cannot be used; requests use the old ones", metadata: ["error": "\(error)"])
+    }
+  }
+
+  /// `handlerTimeout` does not change before a restart.
+  private func warn(about handler: HandlerSettings) {
+    guard let longestRequest, handler.effectiveTimeout > longestRequest else { return }
+    logger.warning(
+      "a request may not take as long as its new timeout until the process restarts",
+      metadata: [
+        "timeout": "\(DurationText.text(handler.effectiveTimeout))", "limit": "\(DurationText.text(longestRequest))",
+      ])
+  }
+
+  private func closeRetired(_ state: inout State, now: MillraceClock.Instant) {
+    let unused = state.retired.filter { $0.until <= now }
+    guard !unused.isEmpty else { return }
+    state.retired.removeAll { $0.until <= now }
+    state.closing = Task { [earlier = state.closing] in
+      await earlier?.value
+      for old in unused { await close(old.exchange) }
     }
   }
 
   private func reload(_ old: HandlerSettings) throws(MillraceError) -> HandlerSettings {
     guard let file else { return old }
     let loaded = try LoadedConfiguration.load(path: file, environment: environment)
-    guard let entry = loaded.configuration.workers[name], entry.isHTTPWorker else {
+    guard let handler = try loaded.configuration.endpoint(of: name) else {
       throw MillraceError(
         .configuration, "the worker \(name) no longer has a handler", at: file,
         remedy: "stop the worker, or add it again")
     }
-    return entry.handler
+    return handler
   }
 
-  private static func needsNewConnections(
-    _ state: State, _ handler: HandlerSettings, _ stamps: [String: Files.Stamp]
-  ) -> Bool {
-    let old = state.handler
-    let files = [handler.certificateAuthorityFile, handler.certificateFile, handler.keyFile]
-    return files != [old.certificateAuthorityFile, old.certificateFile, old.keyFile]
-      || files.compactMap(\.self).contains { stamps[$0] != state.stamps[$0] }
+  private static func files(_ file: String?, _ handler: HandlerSettings) -> [String] {
+    handler.files + (file.map { [$0] } ?? [])
   }
 
-  private static func stamps(_ file: String?, _ handler: HandlerSettings) -> [String: Files.Stamp] {
-    var stamps: [String: Files.Stamp] = [:]
-    for path in handler.files + (file.map { [$0] } ?? []) { stamps[path] = Files.stamp(path) }
+  private static func stamps(_ files: [String]) -> Stamps {
+    var stamps: Stamps = [:]
+    for path in files { stamps[path] = Files.stamp(path) }
     return stamps
   }
 
@@ -146,21 +209,17 @@ final class EndpointSource: Sendable {
       return try .using(files: Endpoint.connections(handler, count: parallelism))
     } catch {
       throw MillraceError(
-        .configuration, error.what, at: "workers.\(name).handler", remedy: "correct the file, or name another one")
+        .configuration, error.what, at: Endpoint.place(of: name), remedy: "correct the file, or name another one")
     }
   }
 
-  private static func endpoint(
-    _ handler: HandlerSettings, of name: String, _ exchange: (any HTTPExchange)?
-  ) throws(MillraceError) -> Endpoint {
-    guard let url = handler.url, let exchange else {
+  private static func url(of handler: HandlerSettings, _ name: String) throws(MillraceError) -> String {
+    guard let url = handler.url else {
       throw MillraceError(
-        .configuration, "the handler has no url", at: "workers.\(name).handler.url",
+        .configuration, "the handler has no url", at: "\(Endpoint.place(of: name)).url",
         remedy: "set the URL of the endpoint")
     }
-    return Endpoint(
-      url: url, payload: handler.effectivePayload, timeout: handler.effectiveTimeout,
-      signature: try Endpoint.signature(handler, of: name), exchange: exchange)
+    return url
   }
 
   private func close(_ exchange: AsyncHTTPExchange) async {

@@ -7,6 +7,14 @@ package import MillraceWorker
 
 /// Builds the member `notification`.
 package enum NotificationMember {
+  /// Returns the family of a notification: the last part of the topic from which a worker first read it.
+  /// - Parameter prefix: The deployment's prefix of topics.
+  package static func family(ofTopic topic: String, prefix: String) -> String {
+    let name = topic.dropFirst(prefix.count)
+    let start = "appstore.notifications."
+    return String(name.hasPrefix(start) ? name.dropFirst(start.count) : name)
+  }
+
   /// Returns the member; nil for a record that is not a notification of Apple's.
   package static func of(
     _ notification: AppStoreNotification, family: String, payload level: HandlerSettings.Payload

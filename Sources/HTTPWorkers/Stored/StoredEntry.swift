@@ -28,9 +28,20 @@ struct StoredEntry: Sendable, Hashable {
   var origin: Origin
   /// The number of requests that failed.
   var attempts = 0
+  /// The number of failed attempts to make the call.
+  var failedCalls = 0
+  /// The result of the call, from the time when it was made until it is delivered.
+  var result: JSON?
+
+  /// The payload of a timer; nil for a call, or if the endpoint gave none.
+  var payload: JSON? { if case .timer(let payload) = content { payload } else { nil } }
+  /// The call; nil for a timer.
+  var call: (operation: AppleOperation, arguments: JSONObject)? {
+    if case .call(let operation, let arguments) = content { (operation, arguments) } else { nil }
+  }
 
   /// The kind of request that the entry leads to.
-  var kind: HandlerRequest.Kind { if case .timer = content { .timer } else { .callResult } }
+  var kind: HandlerRequest.Kind { call == nil ? .timer : .callResult }
 
   /// Returns the name of the SDK timer.
   func timerName(key: String) -> String {
@@ -52,6 +63,8 @@ struct StoredEntry: Sendable, Hashable {
     ]
     json["bundleId"] = origin.bundleId.map { .string($0) }
     json["environment"] = origin.environment.map { .string($0) }
+    if failedCalls > 0 { json["failedCalls"] = .integer(Int64(failedCalls)) }
+    json["result"] = result
     if origin.isReplay { json["replay"] = true }
     json["run"] = origin.run.map { .string($0) }
     switch content {
@@ -72,6 +85,8 @@ struct StoredEntry: Sendable, Hashable {
     self.name = name
     self.at = Timestamp(millisecondsSince1970: at)
     self.attempts = Int(clamping: max(0, attempts))
+    if case .integer(let count)? = json["failedCalls"] { failedCalls = Int(clamping: max(0, count)) }
+    result = json["result"]
     origin = Origin(
       bundleId: text("bundleId"), environment: text("environment"), isReplay: json["replay"] == true, run: text("run"))
     if let operation = text("operation") {

@@ -5,7 +5,7 @@ internal import AppStoreServerAPI
 
 extension MillraceConfiguration {
   static let table = SettingTable<MillraceConfiguration>(
-    settings: keys, deferred: ["apps", "workers"])
+    settings: keys, deferred: ["apps", "workers", "webhooks"])
 
   private static let ports: ClosedRange<Int> = 0...65_535
   private static let waits: ClosedRange<Duration> = .milliseconds(10)...(.seconds(3_600))
@@ -25,6 +25,40 @@ extension MillraceConfiguration {
       "kafka.propertyFiles", \.kafka.propertyFiles, .textMap(),
       "librdkafka properties whose values are read from files: `{sasl.password: /run/secrets/kafka}`."),
     Setting(
+      "kafka.oauth.method", \.kafka.oauth.method, .choice,
+      "The source of tokens for SASL/OAUTHBEARER, for every Kafka client of the process. `oidc`: an OpenID Connect server. "
+        + "`file`: a file that another process renews. `aws`: a signature for Amazon MSK IAM. Unset: the clients use no "
+        + "tokens. With a method, `security.protocol` is `sasl_ssl` unless `kafka.properties` sets it."),
+    Setting(
+      "kafka.oauth.tokenURL", \.kafka.oauth.tokenURL, .exactURL,
+      "`oidc`: the token endpoint of the server, exactly as the server expects it."),
+    Setting("kafka.oauth.clientId", \.kafka.oauth.clientId, .nonEmptyText, "`oidc`: the client's id at the server."),
+    Setting(
+      "kafka.oauth.clientSecretFile", \.kafka.oauth.clientSecretFile, .path,
+      "`oidc`: the file of the client's secret. It is read for each token."),
+    Setting(
+      "kafka.oauth.scope", \.kafka.oauth.scope, .nonEmptyText,
+      "`oidc`: the scope to request. Unset: the server's default for the client."),
+    Setting(
+      "kafka.oauth.caFile", \.kafka.oauth.caFile, .path,
+      "`oidc`, `aws`: the PEM file of the certificates that the server's certificate must lead to. Unset: the system's."
+    ),
+    Setting(
+      "kafka.oauth.tokenFile", \.kafka.oauth.tokenFile, .path,
+      "`file`: the file of the token. It is read when three quarters of the token's time have passed, and once a minute "
+        + "if the token is no JWT with an end."),
+    Setting(
+      "kafka.oauth.extensions", \.kafka.oauth.extensions, .textMap(),
+      "`oidc`, `file`: SASL extensions, such as Confluent Cloud's `{logicalCluster: lkc-1, identityPoolId: pool-1}`."),
+    Setting("kafka.oauth.region", \.kafka.oauth.region, .nonEmptyText, "`aws`: the region of the cluster."),
+    Setting(
+      "kafka.oauth.accessKeyId", \.kafka.oauth.accessKeyId, .nonEmptyText,
+      "`aws`: the id of a static access key. Unset: the process looks for credentials in the variables `AWS_*` that AWS "
+        + "sets for an IAM role."),
+    Setting(
+      "kafka.oauth.secretAccessKeyFile", \.kafka.oauth.secretAccessKeyFile, .path,
+      "`aws`: the file of the static key's secret."),
+    Setting(
       "kafka.instance", \.kafka.instance, .instanceName,
       "A name that this process keeps across restarts and shares with no other process of its workers, such as the "
         + "name of a StatefulSet pod. Workers use it as their `group.instance.id` (static membership) and at the end "
@@ -36,7 +70,9 @@ extension MillraceConfiguration {
       "kafka.durability", \.kafka.durability, .choice,
       "`strict`: a process is not ready while a topic is weaker than its file declares. `relaxed` (development): "
         + "topics only have to exist."),
-    Setting("topics.directory", \.topics.directory, .path, "The directory of the topic files."),
+    Setting(
+      "topics.directory", \.topics.directory, .path,
+      "A directory with topic files of your own. Unset: the files of this version, which are part of every program."),
     Setting("topics.prefix", \.topics.prefix, .text, "A prefix for the name of every topic."),
     Setting(
       "topics.lanes", \.topics.lanes, .integer(1...10_000),

@@ -80,6 +80,32 @@ private struct ConfigurationReader {
     take(report, label: "")
     readList(report, "apps", \.apps, AppSettings.table, standard: AppSettings(), naming: "bundleId")
     if let workers = report.deferred["workers"] { readWorkers(workers, from: file) }
+    if let webhooks = report.deferred["webhooks"] { readWebhooks(webhooks, from: file) }
+  }
+
+  /// Reads the section `webhooks`: `webhooks.<name>` is short for `workers.webhook-<name>.settings`.
+  private mutating func readWebhooks(_ value: YAMLValue, from source: String) {
+    func place(_ line: Int) -> String { line > 0 ? "\(source):\(line)" : source }
+    guard case .map(let members) = value.content else {
+      guard value.content != .null else { return }
+      problems.append(
+        .init(
+          "`webhooks` is \(value.kind)", at: place(value.line),
+          remedy: "write a section for each webhook, such as `crm: {url: …, secretFile: …}`"))
+      return
+    }
+    for member in members {
+      let name = WorkerEntry.webhookPrefix + member.key
+      guard WorkerEntry.isName(name), !member.key.isEmpty else {
+        problems.append(
+          .init(
+            "`\(member.key)` is not a webhook's name", at: place(member.line),
+            remedy: "use 1 to 32 lower-case letters, digits and hyphens, and not the word settings"))
+        continue
+      }
+      configuration.workers[name, default: WorkerEntry()].settings.sections.append(
+        .init(value: member.value, source: source, isFile: source == file))
+    }
   }
 
   /// Reads the section `workers`: one section for each worker, by name.
@@ -163,13 +189,23 @@ private struct ConfigurationReader {
     for name in unknown.sorted() { problems.append(EnvironmentVariables.unknown(name, known: known)) }
   }
 
-  /// Reads `MILLRACE_WORKERS`, a section in YAML's flow style, and `MILLRACE_WORKERS_<NAME>_…`.
+  /// Reads `MILLRACE_WORKERS` and `MILLRACE_WEBHOOKS`, sections in YAML's flow style, and
+  /// `MILLRACE_WORKERS_<NAME>_…`.
   private mutating func readWorkers(_ variables: [String: String], _ unknown: inout Set<String>) {
     let all = EnvironmentVariables.name(of: ["workers"])
     if let text = variables[all] {
       unknown.remove(all)
       do {
         readWorkers(try EnvironmentVariables.value(text, of: "map", name: all), from: all)
+      } catch {
+        problems += error.problems
+      }
+    }
+    let webhooks = EnvironmentVariables.name(of: ["webhooks"])
+    if let text = variables[webhooks] {
+      unknown.remove(webhooks)
+      do {
+        readWebhooks(try EnvironmentVariables.value(text, of: "map", name: webhooks), from: webhooks)
       } catch {
         problems += error.problems
       }

@@ -80,6 +80,9 @@ package enum ConfigurationReference {
       variable, write the worker's name in upper case, with `_` for `-`. A worker that you write declares its own keys
       under `settings`; `--reference` prints them.
 
+      `webhooks.<name>` is short for `workers.webhook-<name>.settings`, and `MILLRACE_WEBHOOKS` holds that whole section.
+      `--print-config` shows webhooks under `workers` ([webhooks.md](webhooks.md)).
+
       """
     return text + forms.filter { !$0.rows.isEmpty }.map(settings).joined()
   }

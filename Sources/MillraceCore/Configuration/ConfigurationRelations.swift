@@ -85,6 +85,27 @@ extension MillraceConfiguration {
         problem(
           "the embedded cluster has no transactions", "kafka.commit", "unset it, or use a real cluster"))
     }
+    for fault in kafka.oauth.faults {
+      problems.append(problem(fault.what, "kafka.oauth.\(fault.key)", fault.remedy))
+    }
+    if kafka.oauth.method != nil {
+      for name in names.keys.sorted() where name.hasPrefix("sasl.") {
+        problems.append(problem("`\(name)` is also set by kafka.oauth", "kafka.properties", "remove one of them"))
+      }
+      if let text = kafka.properties["security.protocol"], !text.lowercased().hasPrefix("sasl_") {
+        problems.append(
+          problem(
+            "tokens need SASL, and security.protocol is \(text)", "kafka.properties", "set sasl_ssl, or remove it"))
+      }
+      if let objection = KafkaToken.objection(to: kafka.oauth.extensions) {
+        problems.append(problem(objection, "kafka.oauth.extensions", "correct it"))
+      }
+      if kafka.isEmbedded {
+        problems.append(
+          problem("the embedded cluster has no authentication", "kafka.oauth.method", "unset it, or use a real cluster")
+        )
+      }
+    }
     return problems
   }
 

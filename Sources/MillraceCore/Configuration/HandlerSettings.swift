@@ -57,7 +57,7 @@ extension WorkerEntry {
   /// Whether a worker of this name ships with Millrace.
   static func ships(_ name: String) -> Bool {
     ["subscriptions", "refunds", "renewal-extensions", "consumption", "decoder"].contains(name)
-      || name.hasPrefix("forward-")
+      || name.hasPrefix("forward-") || name.hasPrefix(webhookPrefix)
   }
 
   static let handlerKeys: [Setting<WorkerEntry>] = [

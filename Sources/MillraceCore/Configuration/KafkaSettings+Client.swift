@@ -1,6 +1,14 @@
 // Turns settings into the configuration of a Kafka client. Secrets are read here, not earlier.
 
 package import KafkaClient
+internal import Metrics
+internal import MillraceTime
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 extension KafkaSettings {
   /// Returns the configuration of a client of this cluster. Reads the values of ``propertyFiles``.
@@ -20,7 +28,19 @@ extension KafkaSettings {
       do { secret = try SecretFile(path) } catch { throw error.under(key: "kafka.propertyFiles.\(name)") }
       merged[name] = secret.withBytes { String(decoding: $0, as: UTF8.self) }
     }
-    return KafkaConfiguration(
+    if oauth.method != nil { merged["security.protocol"] = merged["security.protocol"] ?? "sasl_ssl" }
+    var configuration = KafkaConfiguration(
       bootstrapServers: bootstrapServers ?? self.bootstrapServers, properties: merged, clientID: clientID)
+    configuration.tokens = tokenSource
+    return configuration
+  }
+
+  /// Fetches tokens as ``oauth`` says, and counts the fetches; nil if it has no method.
+  private var tokenSource: KafkaTokenSource? {
+    guard oauth.method != nil else { return nil }
+    let fetcher = TokenFetcher(
+      settings: oauth, environment: ProcessInfo.processInfo.environment, now: { MillraceClock.system.wallTime })
+    return KafkaTokenSource(
+      ended: { KafkaMetrics.tokenFetch($0, MetricsSystem.factory) }, fetch: { try await fetcher.fetch() })
   }
 }

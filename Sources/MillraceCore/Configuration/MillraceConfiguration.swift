@@ -70,6 +70,8 @@ package struct KafkaSettings: Sendable, Hashable {
   package var properties: [String: String] = [:]
   /// librdkafka properties whose values are read from files, by property name.
   package var propertyFiles: [String: String] = [:]
+  /// The source of the clients' tokens for SASL/OAUTHBEARER.
+  package var oauth = OAuthSettings()
   /// The name that this process keeps across restarts and shares with no other process of its workers; `nil`: none.
   package var instance: String?
   /// How workers commit; `nil`: transactional on a real cluster, at-least-once on the embedded one.
@@ -86,8 +88,8 @@ package struct KafkaSettings: Sendable, Hashable {
 
 /// `topics`: the topic files.
 public struct TopicSettings: Sendable, Hashable {
-  /// The directory of the topic files.
-  package var directory = "topics"
+  /// The directory of the topic files; `nil`: the files of this version.
+  package var directory: String?
   /// A prefix for every topic's name, so that several deployments can share a cluster.
   public var prefix = ""
   /// The partition count of topics whose file sets none.

@@ -20,6 +20,8 @@ package struct PostgresSettings: Sendable, Hashable {
   package var url: String?
   /// The file with the password.
   package var passwordFile: String?
+  /// The file with the certificate authorities of the server; nil if the URI names it.
+  package var certificateAuthorityFile: String?
   /// The schema of the tables.
   package var schema = "millrace"
   /// The tables that are written.
@@ -41,6 +43,10 @@ extension MillraceConfiguration {
         + "password."),
     Setting(
       "postgres.passwordFile", \.postgres.passwordFile, .path, "File with the password. Read at each connection."),
+    Setting(
+      "postgres.certificateAuthorityFile", \.postgres.certificateAuthorityFile, .path,
+      "PEM file of the certificates that the server's certificate must lead to, for `sslmode=verify-full`. Unset: "
+        + "`sslrootcert` of the URI."),
     Setting(
       "postgres.schema", \.postgres.schema, .nonEmptyText,
       "The schema of the tables. `millrace postgres migrate` creates it."),

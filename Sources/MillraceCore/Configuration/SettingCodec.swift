@@ -74,12 +74,20 @@ extension SettingCodec where Value == String {
     "path", expected: "the path of a file", parse: { $0.isEmpty ? nil : $0 }, render: { $0 })
   /// A URL that begins with `https://` or `http://`. Output masks its password and its query.
   public static let url = scalar(
-    "URL", expected: "a URL that begins with https:// or http://",
-    parse: { text in
-      let rest = ["https://", "http://"].first { text.hasPrefix($0) }.map { text.dropFirst($0.count) }
-      guard let rest, !rest.isEmpty, !rest.hasPrefix("/"), !text.contains(where: \.isWhitespace) else { return nil }
-      return text.hasSuffix("/") ? String(text.dropLast()) : text
-    }, render: URLMask.text)
+    "URL", expected: expectedURL,
+    parse: { text in isURL(text) ? (text.hasSuffix("/") ? String(text.dropLast()) : text) : nil },
+    render: URLMask.text)
+  /// A URL that is used exactly as it is written, with its last slash. Otherwise like ``url``.
+  package static let exactURL = scalar(
+    "URL", expected: expectedURL, parse: { isURL($0) ? $0 : nil }, render: URLMask.text)
+
+  private static let expectedURL = "a URL that begins with https:// or http://"
+
+  private static func isURL(_ text: String) -> Bool {
+    let rest = ["https://", "http://"].first { text.hasPrefix($0) }.map { text.dropFirst($0.count) }
+    guard let rest else { return false }
+    return !rest.isEmpty && !rest.hasPrefix("/") && !text.contains(where: \.isWhitespace)
+  }
 }
 
 extension SettingCodec where Value == Bool {

@@ -51,6 +51,9 @@ package struct WorkerEntry: Sendable, Hashable {
     case leave
   }
 
+  /// The start of the name of a worker that posts events. `webhooks.crm` describes the worker `webhook-crm`.
+  package static let webhookPrefix = "webhook-"
+
   /// Whether a worker's name is valid: 1 to 40 lower-case letters, digits and hyphens, starting with a letter. After a
   /// hyphen it does not have the word `settings`, with which its environment variables continue.
   package static func isName(_ text: String) -> Bool {

@@ -16,7 +16,21 @@ package enum KafkaMetrics {
       "millrace_kafka_producer_replacements_total",
       "Producers replaced after a fatal error, by the error's code."
     ),
+    (
+      "millrace_kafka_token_fetches_total",
+      "Fetches of a token for SASL/OAUTHBEARER, by `outcome`: `fetched` or `failed`."
+    ),
+    ("millrace_kafka_token_expires_seconds", "The end of the last token, in seconds since 1970."),
   ]
+
+  /// Counts a fetch of a token.
+  static func tokenFetch(_ result: Result<Int64, any Error>, _ factory: any MetricsFactory) {
+    let outcome = if case .success = result { "fetched" } else { "failed" }
+    Counter(label: "millrace_kafka_token_fetches_total", dimensions: [("outcome", outcome)], factory: factory)
+      .increment()
+    guard case .success(let end) = result else { return }
+    Gauge(label: "millrace_kafka_token_expires_seconds", factory: factory).record(Double(end) / 1_000)
+  }
 }
 
 extension ClientObserver {

@@ -8,9 +8,11 @@ extension KafkaError {
     // A cause that needs a person comes first: it explains the others.
     let kinds = problems.map(\.kind)
     if kinds.contains(.authentication) {
-      return "check sasl.mechanism, sasl.username and sasl.password in kafka.properties and kafka.propertyFiles, and "
-        + "whether the cluster has this user"
+      return
+        "check the credentials (sasl.* in kafka.properties and kafka.propertyFiles, or kafka.oauth), and whether the "
+        + "cluster knows this user or client"
     }
+    if kinds.contains(.token) { return "check kafka.oauth, and that its server or file has a token" }
     if kinds.contains(.tls) {
       return "check security.protocol and ssl.* in kafka.properties, and the certificates of both sides"
     }

@@ -1,20 +1,18 @@
-internal import KafkaClient
+package import KafkaClient
 package import Logging
-package import MillraceCore
+internal import MillraceCore
 
 extension KafkaLog {
-  /// Connects to the cluster in `settings`. The clients report to the process's log and metrics.
+  /// Connects to a cluster. The clients report to the process's log and metrics.
   ///
   /// - Parameters:
-  ///   - settings: The section `kafka` of the configuration. Its secrets are read now.
-  ///   - clientID: The client id that brokers log, followed by the purpose of each client.
-  ///   - bootstrapServers: The address of a running embedded cluster; overrides the settings.
+  ///   - kafka: The cluster. Its client id is followed by the purpose of each client.
   ///   - timeout: How long to wait for the cluster's metadata.
-  /// - Throws: ``MillraceError`` that names the unreadable file; ``KafkaError`` if no broker answered.
+  /// - Throws: ``KafkaError`` if no broker answered.
   package static func connect(
-    _ settings: KafkaSettings, clientID: String, bootstrapServers: String? = nil, timeout: Duration, logger: Logger
+    _ kafka: KafkaConfiguration, timeout: Duration, logger: Logger
   ) async throws -> KafkaLog {
-    var kafka = try settings.client(clientID: clientID, bootstrapServers: bootstrapServers)
+    var kafka = kafka
     let servers = kafka.bootstrapServers
     logger.info("connecting to Kafka", metadata: ["servers": "\(servers)"])
     kafka.reporter = ConnectionReporter { problems in

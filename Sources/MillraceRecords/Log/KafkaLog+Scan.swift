@@ -63,7 +63,7 @@ extension KafkaLog {
   /// The bytes that a client may prefetch for all of its partitions. The same amount may be in transit.
   private static var scanBytes: Int { 32 << 20 }
   /// The bytes that a client may prefetch for one partition.
-  private static var mostAhead: Int { 2 << 20 }
+  private static var mostAhead: Int { 1 << 20 }
 
   /// - Returns: Whether it reached the end of the range.
   private static func read(
@@ -90,9 +90,13 @@ extension KafkaLog {
     let consumer = try makeScanner(starts, upTo: ahead)
     return try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await consumer.run() }
-      defer { consumer.shutDown() }
+      defer {
+        consumer.shutDown()
+        group.cancelAll()
+      }
       for await event in consumer.events {
         guard case .assigned(let queues) = event else { continue }
+        if !KafkaConfiguration.canShortenPauses { group.addTask { await Self.shortenPauses(of: queues) } }
         if let result = try await body(queues) { return result }
         break
       }
@@ -103,6 +107,24 @@ extension KafkaLog {
       try await group.waitForAll()
       let names = starts.keys.sorted().map(\.description).joined(separator: ", ")
       throw KafkaError(code: .closed, operation: "scan \(names)", reason: "the client ended before the partition did")
+    }
+  }
+
+  /// Makes old versions of librdkafka fetch again soon after records were taken, until the task is cancelled.
+  private static func shortenPauses(of queues: [PartitionQueue]) async {
+    while true {
+      do {
+        try await Task.sleep(for: .milliseconds(20))
+      } catch {
+        return
+      }
+      for queue in queues {
+        do {
+          try await queue.resumeFetching(timeout: .seconds(1))
+        } catch {
+          // The scan itself notices if the broker is unavailable.
+        }
+      }
     }
   }
 

@@ -25,32 +25,34 @@ public struct TopicCatalog: Sendable, Hashable {
   /// Reads every `*.yaml` in `directory`, and every `*.yaml` in its folder `workers` once per worker.
   ///
   /// - Parameters:
+  ///   - directory: The directory; nil for the files of this version.
   ///   - prefix: A prefix for every topic's name in Kafka.
   ///   - lanes: The partition count of topics whose files set none.
   ///   - workers: The workers that have topics of their own.
   /// - Throws: ``MillraceError`` with every problem in every file: unknown or missing keys, settings that contradict
   ///   `promise: true`, a notification type in two files, no topic or two topics for unrecognized types.
   public static func load(
-    directory: String, prefix: String, lanes: Int, workers: [Worker] = []
+    directory: String?, prefix: String, lanes: Int, workers: [Worker] = []
   ) throws(MillraceError) -> TopicCatalog {
-    let base = directory.hasSuffix("/") ? String(directory.dropLast()) : directory
-    var files = try texts(in: base)
-    guard !files.isEmpty else {
-      throw MillraceError(
-        .topics, "the directory contains no *.yaml file", at: directory,
-        remedy: "set topics.directory to the directory of the topic files")
+    var (files, templates) = (BuiltInTopics.shared, BuiltInTopics.workers)
+    if let directory {
+      let base = directory.hasSuffix("/") ? String(directory.dropLast()) : directory
+      files = try texts(in: base)
+      guard !files.isEmpty else {
+        throw MillraceError(
+          .topics, "the directory contains no *.yaml file", at: directory,
+          remedy: "set topics.directory to the directory of the topic files, or unset it")
+      }
+      templates = try workers.isEmpty ? [] : texts(in: "\(base)/workers")
     }
-    if !workers.isEmpty {
-      let templates = try texts(in: "\(base)/workers")
-      for worker in workers {
-        for template in templates {
-          let text = template.text.replacing("{worker}", with: worker.name)
-          guard text.contains("{delay}") else {
-            files.append((template.file, text))
-            continue
-          }
-          files += worker.retryDelays.map { (template.file, text.replacing("{delay}", with: DurationText.text($0))) }
+    for worker in workers {
+      for template in templates {
+        let text = template.text.replacing("{worker}", with: worker.name)
+        guard text.contains("{delay}") else {
+          files.append((template.file, text))
+          continue
         }
+        files += worker.retryDelays.map { (template.file, text.replacing("{delay}", with: DurationText.text($0))) }
       }
     }
     return try TopicCatalog(files: files, prefix: prefix, lanes: lanes)

@@ -12,9 +12,11 @@ extension TopicPlan {
       + "\n"
   }
 
-  /// The counts, in one line. A second line tells if replicas were reduced.
+  /// The counts, in one line. Further lines tell the size of the new topics, and if replicas were reduced.
   package var summary: String {
     var create = 0
+    var partitions = 0
+    var replicas = 0
     var alter = 0
     var add = 0
     var refuse = 0
@@ -22,7 +24,10 @@ extension TopicPlan {
     var keep = 0
     for step in steps {
       switch step {
-      case .create: create += 1
+      case .create(_, let count, let replication, _):
+        create += 1
+        partitions += count
+        replicas += count * replication
       case .alter: alter += 1
       case .addPartitions: add += 1
       case .refuse: refuse += 1
@@ -35,9 +40,10 @@ extension TopicPlan {
       ? "Nothing to do: \(keep) topics are as declared."
       : "\(create) to create, \(alter) to alter, \(add) to extend, \(refuse) refused, \(keep) as declared."
     if undeclared > 0 { counts += " \(undeclared) with settings that no file declares." }
+    if create > 0 { counts += "\nThe topics to create have \(partitions) partitions and \(replicas) replicas." }
     guard let fewerBrokers else { return counts }
-    let replicas = fewerBrokers == 1 ? "1 replica" : "\(fewerBrokers) replicas"
-    return counts + "\nRelaxed: at most \(replicas), one for each broker."
+    let most = fewerBrokers == 1 ? "1 replica" : "\(fewerBrokers) replicas"
+    return counts + "\nRelaxed: at most \(most), one for each broker."
   }
 
   private static func rows(_ step: Step) -> [[String]] {

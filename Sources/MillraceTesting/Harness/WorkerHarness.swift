@@ -125,7 +125,8 @@ public actor WorkerHarness {
         TopicDefinition(
           name: family.topic,
           notifications: .init(
-            v2: NotificationTypeV2.allKnown.filter { family.takes($0) }, unrecognized: family == .unrecognized))
+            v2: NotificationTypeV2.allKnown.filter { NotificationFamily.types[family, default: []].contains($0) },
+            unrecognized: family == .unrecognized))
       })
     let fixtures = try NotificationFixtures(router: router, from: time.clock.wallTime, seed: setup.seed)
     // Settings of the app that the test configured are kept.
@@ -270,24 +271,4 @@ struct NoAppStore: HTTPExchange {
   func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer {
     throw TransportFailure("the harness has no App Store; set `appStore` in its setup", .notSent)
   }
-}
-
-extension NotificationFamily {
-  /// Whether the topic files that Millrace ships route a type to the family's topic.
-  fileprivate func takes(_ type: NotificationTypeV2) -> Bool { Self.types[self, default: []].contains(type) }
-
-  private static let types: [NotificationFamily: Set<NotificationTypeV2>] = [
-    .subscriptions: [
-      .subscribed, .didRenew, .didChangeRenewalPref, .didChangeRenewalStatus, .offerRedeemed, .expired,
-      .didFailToRenew, .gracePeriodExpired, .priceIncrease,
-    ],
-    .purchases: [.oneTimeCharge],
-    .refunds: [.refund, .refundDeclined, .refundReversed, .revoke],
-    .renewalExtensions: [.renewalExtended, .renewalExtension],
-    .consumptionRequests: [.consumptionRequest],
-    .externalPurchases: [.externalPurchaseToken],
-    .advancedCommerce: [.metadataUpdate, .migration, .priceChange],
-    .consent: [.rescindConsent],
-    .tests: [.test],
-  ]
 }

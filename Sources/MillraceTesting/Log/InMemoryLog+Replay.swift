@@ -19,6 +19,9 @@ extension InMemoryLog {
             headers: record.headers + [
               RecordHeader("ce_replayid", "again"),
               RecordHeader("millrace-replay-mode", reapply ? "reapply" : "plain"),
+              RecordHeader("millrace-first-topic", record.topic),
+              RecordHeader("millrace-first-partition", String(record.partition)),
+              RecordHeader("millrace-first-offset", String(record.offset)),
               RecordHeader("millrace-first-timestamp", String(record.timestamp ?? 0)),
             ]))
       }

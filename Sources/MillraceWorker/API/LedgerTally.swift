@@ -86,15 +86,27 @@ extension LedgerRecord {
     key.first == UInt8(ascii: "c") || key.first == UInt8(ascii: "e")
   }
 
+  fileprivate init(_ record: ConsumerRecord) { self.init(key: record.key ?? [], value: record.value) }
+
   /// Returns the ledger entry that a record contains.
   /// - Throws: ``MillraceError`` with the record's position.
   static func entry(of record: ConsumerRecord) throws(MillraceError) -> LedgerEntry {
-    do {
-      return try LedgerRecord(key: record.key ?? [], value: record.value).entry()
-    } catch {
-      throw MillraceError(
-        .record, "\(error)", at: "\(record.topic)[\(record.partition)]@\(record.offset)",
-        remedy: "until then the lane does not start, because it would repeat handled notifications")
-    }
+    do { return try LedgerRecord(record).entry() } catch { throw error.located(record) }
+  }
+}
+
+extension Ledger {
+  /// Applies a record of the ledger topic, in the topic's order.
+  /// - Throws: ``MillraceError`` with the record's position.
+  mutating func restore(_ record: ConsumerRecord) throws(MillraceError) {
+    do { try restore(LedgerRecord(record)) } catch { throw error.located(record) }
+  }
+}
+
+extension LedgerRecordError {
+  fileprivate func located(_ record: ConsumerRecord) -> MillraceError {
+    MillraceError(
+      .record, "\(self)", at: "\(record.topic)[\(record.partition)]@\(record.offset)",
+      remedy: "until then the lane does not start, because it would repeat handled notifications")
   }
 }

@@ -11,6 +11,8 @@ public struct WorkerIdentity: Sendable, Hashable {
   public var name: String
   /// The notification families that the worker reads.
   public var families: Set<NotificationFamily>
+  /// The topics of events that an ``EventWorker`` reads, without the deployment's prefix.
+  package var eventTopics: Set<String> = []
   /// The default settings, which the configuration can override.
   public var policy: WorkerPolicy
 
@@ -37,22 +39,30 @@ extension NotificationWorker {
   /// The default: one worker with the name, the families and the policy of the type.
   public static func identities(in configuration: MillraceConfiguration) throws -> [WorkerIdentity] { [identity] }
 
-  /// Returns the identities after checking their names.
-  /// - Parameter names: The identities to return; empty: all.
-  /// - Throws: ``MillraceError`` for a name that is not valid or occurs twice, and for an identity that does not exist; the
-  ///   errors of `identities(in:)`.
+  /// Returns the identities after checking their names; see ``WorkerIdentity/checked(_:only:)``.
   static func checkedIdentities(
     in configuration: MillraceConfiguration, only names: [String] = []
   ) throws -> [WorkerIdentity] {
-    var identities = try identities(in: configuration)
-    for name in names where !identities.contains(where: { $0.name == name }) {
+    try WorkerIdentity.checked(identities(in: configuration).map { (Self.self, $0) }, only: names).map(\.identity)
+  }
+}
+
+extension WorkerIdentity {
+  /// A worker and its type.
+  typealias Member = (type: any NotificationWorker.Type, identity: WorkerIdentity)
+
+  /// Returns workers after checking their names.
+  /// - Parameter names: The workers to return; empty: all.
+  /// - Throws: ``MillraceError`` for a name that is not valid or occurs twice, and for a worker that does not exist.
+  static func checked(_ members: [Member], only names: [String]) throws(MillraceError) -> [Member] {
+    for name in names where !members.contains(where: { $0.identity.name == name }) {
       throw MillraceError(
         .configuration, "there is no worker `\(name)` to run",
-        remedy: "choose from " + identities.map(\.name).joined(separator: ", "))
+        remedy: "choose from " + members.map(\.identity.name).joined(separator: ", "))
     }
-    if !names.isEmpty { identities = identities.filter { names.contains($0.name) } }
+    let members = names.isEmpty ? members : members.filter { names.contains($0.identity.name) }
     var seen: Set<String> = []
-    for name in identities.map(\.name) {
+    for name in members.map(\.identity.name) {
       guard WorkerEntry.isName(name) else {
         throw MillraceError(
           .configuration, "the worker name `\(name)` is not valid",
@@ -62,6 +72,6 @@ extension NotificationWorker {
         throw MillraceError(.configuration, "two workers are named `\(name)`", remedy: "rename one of them")
       }
     }
-    return identities
+    return members
   }
 }

@@ -20,7 +20,7 @@ package struct APIShares: Sendable, Hashable {
 
   /// Returns the endpoints that a worker is known to call; nil for a worker that does not ship with Millrace.
   private static func calls(of worker: String) -> Set<APIEndpoint>? {
-    worker.hasPrefix("forward-") ? [] : calls[worker]
+    worker.hasPrefix("forward-") || worker.hasPrefix("webhook-") ? [] : calls[worker]
   }
 
   /// Returns the part of an endpoint that is reserved for commands, which run beside the workers.

@@ -186,18 +186,24 @@ struct OutcomePlanner: Sendable {
     return records.delayed(item.record, on: records.topics.retries[delayIndex], history: history)
   }
 
-  /// Dead-letters a record that was in flight at three unclean starts.
+  /// Dead-letters a record that kills the process.
   func crashed(_ item: LaneItem, now: Timestamp) -> OutcomePlan {
     dead(
-      item, Failure(PoisonDetector.reason, "the record was in flight at three unclean starts"),
+      item,
+      Failure(
+        PoisonDetector.reason,
+        "the process died three times or more in a row, and the last two times it ran this record"),
       remedy: "find out why it crashes the process before you requeue it", now: now)
   }
 
-  /// Returns the dead letter of a timer that was in flight at three unclean starts.
+  /// Returns the dead letter of a timer that kills the process.
   func crashed(_ dead: DeadTimer, lane: Int32, now: Timestamp) -> ProducerRecord {
     let letter = DeadLetter(
       reason: PoisonDetector.reason,
-      detail: "the timer \(dead.name), due \(dead.timer.at.rfc3339), was in flight at three unclean starts",
+      detail: """
+        the timer \(dead.name), due \(dead.timer.at.rfc3339): the process died three times or more in a row, and the last \
+        two times it ran this timer
+        """,
       remedy: "find out why it crashes the process before you requeue it; a requeue sets the timer again", at: now)
     return records.deadLetter(dead, letter, lane: lane)
   }

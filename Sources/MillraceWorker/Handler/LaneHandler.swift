@@ -38,6 +38,8 @@ protocol LaneHandling: Sendable {
 /// Runs the handlers of a worker.
 struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   private let worker: Worker
+  /// The worker, if it reads events.
+  private let events: (any EventWorker)?
   private let name: String
   private let decoder: any NotificationDecoding
   private let timeout: Duration
@@ -53,6 +55,7 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
     metrics: WorkerMetrics, tracer: any Tracer = InstrumentationSystem.tracer
   ) {
     self.worker = worker
+    events = worker as? any EventWorker
     self.name = name
     self.decoder = decoder
     timeout = policy.handlerTimeout
@@ -76,6 +79,7 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   }
 
   private func handle(_ item: LaneItem, _ recorder: any EffectRecorder) async -> HandlerResult {
+    if let events { return await handle(item, recorder, by: events) }
     let notification: AppStoreNotification
     do {
       notification = try await decoder.decode(item.record, envelope: item.envelope, history: item.history)
@@ -85,12 +89,32 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
         : .undecodable(error)
     }
     let context = context(
-      .notification(id: notification.id, key: notification.key, trace: notification.traceParent),
-      attempt: item.attempt, isReapplied: item.isReapplied, recorder,
+      .notification(id: notification.id, key: notification.key, trace: notification.traceParent), of: item, recorder)
+    return await timed(item.typeLabel) { try await worker.handle(notification, in: context) }
+  }
+
+  private func handle(
+    _ item: LaneItem, _ recorder: any EffectRecorder, by worker: any EventWorker
+  ) async -> HandlerResult {
+    let event: PublishedEvent
+    do {
+      event = try PublishedEvent(item.record, from: item.history.first.topic)
+    } catch {
+      return .undecodable(error)
+    }
+    let context = context(
+      .notification(id: event.id, key: event.key, trace: event.traceParent), of: item, recorder)
+    return await timed(item.typeLabel) { try await worker.handle(event, in: context) }
+  }
+
+  private func context(
+    _ cause: HandlerCause, of item: LaneItem, _ recorder: any EffectRecorder
+  ) -> HandlerContext {
+    context(
+      cause, attempt: item.attempt, isReapplied: item.isReapplied, recorder,
       wait: RateLimitWaitLimit.limit(
         isReturning: item.due != nil, shortestDelay: shortestDelay,
         left: item.deadline.map { $0 - clock.wallTime }))
-    return await timed(item.typeLabel) { try await worker.handle(notification, in: context) }
   }
 
   private func context(

@@ -196,6 +196,15 @@ struct LaneItem: Sendable {
   /// The approximate memory use, in bytes.
   var bytes: Int { content.bytes }
 
+  /// Whether the record is the event that tells consumers of an erasure. It must reach them although the customer is
+  /// erased.
+  var announcesErasure: Bool {
+    guard let type = record.headers.last(where: { $0.name == "ce_type" })?.value else { return false }
+    return type.starts(with: "dev.millrace.".utf8)
+      && type.suffix(LaneCommands.erasedEvent.utf8.count + 1)
+        .elementsEqual(".\(LaneCommands.erasedEvent)".utf8)
+  }
+
   /// The value of the metric label `type`, from a closed set.
   var typeLabel: String { content.typeLabel }
 }

@@ -399,7 +399,7 @@ extension LaneState {
     actions.jobs.append(.timer(number, name, timer, isNamed: watch.isOneAtATime))
   }
 
-  /// Dead-letters a timer that was in flight at three unclean starts.
+  /// Dead-letters a timer that kills the process.
   private mutating func deadLetter(
     _ number: UInt64, _ name: String, _ timer: LaneTimer, as mark: UInt64, now: Timestamp
   ) {
@@ -441,7 +441,10 @@ extension LaneState {
     keys.resume(job.number)
     guard withdrawn.remove(job.number) == nil else {
       switch job {
-      case .record(let number, let item, _, _): return drop(number, item)
+      case .record(let number, let item, let replacing, _):
+        if isErased(item) { return drop(number, item) }
+        // Apple signed it after the erasure. The handler has seen what was erased, so it runs again.
+        return actions.jobs.append(.record(number, item, replacing: replacing, isNamed: watch.isOneAtATime))
       case .timer(let number, let name, let timer, _):
         decided(number, timer: name)
         return submit(LaneWrite(lane: epoch, fires: PoisonDetector.mark(of: name, timer)))
@@ -646,7 +649,7 @@ extension LaneState {
 extension LaneState {
   /// Whether a record would bring an erased customer back.
   private func isErased(_ item: LaneItem) -> Bool {
-    guard ledger.hasErasures else { return false }
+    guard ledger.hasErasures, !item.announcesErasure else { return false }
     let isNotification = item.envelope.version != .found && item.envelope.version != .request
     return rules.erasure.refuse(item.key, signed: isNotification ? item.envelope.time : nil) { mark in
       ledger.erasure(LedgerKey(prefixOf: mark))?.at
@@ -669,7 +672,7 @@ extension LaneState {
   /// Whether a run no longer counts, because its customer was erased.
   func isWithdrawn(_ number: UInt64) -> Bool { withdrawn.contains(number) }
 
-  /// Erases everything that the lane has about a record key, and leaves a mark.
+  /// Erases everything that the lane has about a record key, and leaves a mark. Writes nothing if it has done so before.
   ///
   /// - Parameters:
   ///   - records: Returns the records to write with it, from the names of the erased states.
@@ -678,6 +681,10 @@ extension LaneState {
     _ key: [UInt8], as mark: LedgerKey, _ erasure: Erasure, receipt: WriteReceipt,
     records: ([String]) -> [ProducerRecord]
   ) {
+    // A command that is repeated after a failure must not erase what has arrived since.
+    if let known = ledger.erasure(mark), known.at >= erasure.at {
+      return submit(LaneWrite(lane: epoch, isUrgent: true, receipt: receipt))
+    }
     if let run = keys.running(of: key) { withdrawn.insert(run) }
     let entries = ledger.entries(erasing: key)
     let states = entries.compactMap { if case .state(let name, _) = $0 { name } else { nil } }

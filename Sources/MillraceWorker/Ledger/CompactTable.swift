@@ -1,8 +1,9 @@
 // A table of values by name, for millions of them: a value takes its name, its bytes and about 25 bytes more. A name that is
 // a number, such as a transaction id, takes half of its bytes.
 //
-// A segment keeps its entries one after another in one array of bytes, and finds them by open addressing. An array of
-// its own for each value would take 80 bytes more. There are 256 segments, so that growing or compacting one is quick.
+// A segment keeps its entries one after another in blocks of bytes, and finds them by open addressing. An array of its own
+// for each value would take 80 bytes more. Blocks do not move when the segment grows. There are 256 segments, so that
+// compacting one is quick.
 
 /// Values by name.
 struct CompactTable: Sendable {
@@ -30,16 +31,27 @@ struct CompactTable: Sendable {
   /// - Returns: The index of the name's segment.
   @discardableResult
   mutating func set(_ name: String, _ value: [UInt8]?) -> Int {
-    Self.withKey(name) { key in
-      let hash = Self.hash(key)
-      let segment = Int(hash >> 56)
-      if let value {
-        if segments[segment].set(key, hash, value) { count += 1 }
-      } else if segments[segment].remove(key, hash) {
-        count -= 1
-      }
-      return segment
-    }
+    guard let value else { return Self.withKey(name) { remove($0) } }
+    return value.withUnsafeBufferPointer { value in Self.withKey(name) { set($0, value) } }
+  }
+
+  /// Sets the value of a name in UTF-8; like ``set(_:_:)``.
+  mutating func set(utf8 name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Int {
+    Self.withKey(utf8: name) { set($0, value) }
+  }
+
+  private mutating func set(_ key: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Int {
+    let hash = Self.hash(key)
+    let segment = Int(hash >> 56)
+    if segments[segment].set(key, hash, value) { count += 1 }
+    return segment
+  }
+
+  private mutating func remove(_ key: UnsafeBufferPointer<UInt8>) -> Int {
+    let hash = Self.hash(key)
+    let segment = Int(hash >> 56)
+    if segments[segment].remove(key, hash) { count -= 1 }
+    return segment
   }
 
   /// Returns the index of the segment that has, or would have, the value of a name.
@@ -58,14 +70,18 @@ struct CompactTable: Sendable {
   /// Calls a function with the key of a name: its text, or the bytes of the number that it is.
   private static func withKey<Result>(_ name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
     var name = name
-    return name.withUTF8 { text in
-      guard let number = number(text) else { return body(text) }
-      return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 9) { key in
-        let count = (64 - number.leadingZeroBitCount + 7) / 8
-        key.initialize(repeating: numberMark)
-        for index in 0..<count { key[1 + index] = UInt8(truncatingIfNeeded: number >> (8 * UInt64(count - 1 - index))) }
-        return body(UnsafeBufferPointer(rebasing: key[..<(1 + count)]))
-      }
+    return name.withUTF8 { withKey(utf8: $0, body) }
+  }
+
+  private static func withKey<Result>(
+    utf8 name: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Result
+  ) -> Result {
+    guard let number = number(name) else { return body(name) }
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 9) { key in
+      let count = (64 - number.leadingZeroBitCount + 7) / 8
+      key.initialize(repeating: numberMark)
+      for index in 0..<count { key[1 + index] = UInt8(truncatingIfNeeded: number >> (8 * UInt64(count - 1 - index))) }
+      return body(UnsafeBufferPointer(rebasing: key[..<(1 + count)]))
     }
   }
 
@@ -96,7 +112,7 @@ struct CompactTable: Sendable {
 /// One part of the table: open addressing with linear probing, without tombstones.
 private struct CompactSegment: Sendable {
   private struct Slot: Sendable {
-    /// The index of the entry, plus one; 0 for a free slot.
+    /// The address of the entry, plus one; 0 for a free slot.
     var place: UInt32 = 0
     /// The lower half of the name's hash.
     var hash: UInt32 = 0
@@ -104,34 +120,46 @@ private struct CompactSegment: Sendable {
 
   private var slots: [Slot] = []
   /// Entries: the length of the name, the name, the room for the value, the number of unused bytes in it, the value.
-  /// Lengths have seven bits in a byte.
-  private var entries: [UInt8] = []
+  /// Lengths have seven bits in a byte. An entry is in one block; one that is larger than a block has a longer one.
+  private var blocks: [[UInt8]] = []
   private var count = 0
+  /// The bytes of all entries.
+  private var used = 0
   /// The bytes of entries that were replaced or removed.
   private var garbage = 0
 
-  var capacity: Int { slots.capacity * MemoryLayout<Slot>.stride + entries.capacity }
+  /// An address has the index of the block above these bits, and the index in the block in them.
+  private static let blockBits = 14
+  private static let blockSize = 1 << blockBits
+
+  var capacity: Int {
+    slots.capacity * MemoryLayout<Slot>.stride + blocks.reduce(0) { $0 + $1.capacity + MemoryLayout<[UInt8]>.stride }
+  }
 
   func forEach(_ body: (ArraySlice<UInt8>, ArraySlice<UInt8>) -> Void) {
     for slot in slots where slot.place != 0 {
       let entry = entry(at: slot.place)
-      body(entries[entry.name], entries[entry.value])
+      body(blocks[entry.block][entry.name], blocks[entry.block][entry.value])
     }
   }
 
   func find(_ name: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> [UInt8]? {
     guard let slot = slot(of: name, hash) else { return nil }
-    return Array(entries[entry(at: slots[slot].place).value])
+    let entry = entry(at: slots[slot].place)
+    return Array(blocks[entry.block][entry.value])
   }
 
   /// - Returns: Whether the name is new.
-  mutating func set(_ name: UnsafeBufferPointer<UInt8>, _ hash: UInt64, _ value: [UInt8]) -> Bool {
+  mutating func set(
+    _ name: UnsafeBufferPointer<UInt8>, _ hash: UInt64, _ value: UnsafeBufferPointer<UInt8>
+  ) -> Bool {
     if let slot = slot(of: name, hash) {
       let old = entry(at: slots[slot].place)
       let room = old.all.upperBound - old.value.lowerBound
       if value.count <= room, room - value.count <= Int(UInt8.max) {
-        entries[old.value.lowerBound - 1] = UInt8(room - value.count)
-        entries.replaceSubrange(old.value.lowerBound..<old.value.lowerBound + value.count, with: value)
+        let start = old.value.lowerBound
+        blocks[old.block][start - 1] = UInt8(room - value.count)
+        blocks[old.block].replaceSubrange(start..<start + value.count, with: value)
       } else {
         garbage += old.all.count
         slots[slot].place = append(name, value)
@@ -176,7 +204,7 @@ private struct CompactSegment: Sendable {
     var index = home(of: hash)
     // The loop ends, because an eighth of the slots is free.
     while slots[index].place != 0 {
-      if slots[index].hash == hash, entries[entry(at: slots[index].place).name].elementsEqual(name) { return index }
+      if slots[index].hash == hash, hasName(name, at: slots[index].place) { return index }
       index = index + 1 == slots.count ? 0 : index + 1
     }
     return nil
@@ -198,61 +226,111 @@ private struct CompactSegment: Sendable {
 
   // MARK: - Entries
 
-  private func entry(at place: UInt32) -> (all: Range<Int>, name: Range<Int>, value: Range<Int>) {
-    let start = Int(place) - 1
-    let name = part(at: start)
-    let room = part(at: name.upperBound)
-    let unused = Int(entries[room.lowerBound])
-    return (start..<room.upperBound, name, room.lowerBound + 1..<room.upperBound - unused)
+  private func entry(at place: UInt32) -> (block: Int, all: Range<Int>, name: Range<Int>, value: Range<Int>) {
+    let (block, start) = Self.address(place)
+    return blocks[block].withUnsafeBufferPointer { bytes in
+      let name = Self.part(of: bytes, at: start)
+      let room = Self.part(of: bytes, at: name.upperBound)
+      let unused = Int(bytes[room.lowerBound])
+      return (block, start..<room.upperBound, name, room.lowerBound + 1..<room.upperBound - unused)
+    }
+  }
+
+  private func hasName(_ name: UnsafeBufferPointer<UInt8>, at place: UInt32) -> Bool {
+    let (block, start) = Self.address(place)
+    return blocks[block].withUnsafeBufferPointer { bytes in
+      let part = Self.part(of: bytes, at: start)
+      return part.count == name.count && bytes[part].elementsEqual(name)
+    }
+  }
+
+  private static func address(_ place: UInt32) -> (block: Int, start: Int) {
+    let address = Int(place) - 1
+    return (address >> blockBits, address & (blockSize - 1))
   }
 
   /// Returns where the bytes lie whose length begins at an index.
-  private func part(at index: Int) -> Range<Int> {
+  private static func part(of bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Range<Int> {
     var (at, length, shift) = (index, 0, 0)
-    while entries[at] >= 0x80 {
-      length |= Int(entries[at] & 0x7F) << shift
+    while bytes[at] >= 0x80 {
+      length |= Int(bytes[at] & 0x7F) << shift
       (at, shift) = (at + 1, shift + 7)
     }
-    length |= Int(entries[at]) << shift
+    length |= Int(bytes[at]) << shift
     return at + 1..<at + 1 + length
   }
 
-  private mutating func append(_ name: UnsafeBufferPointer<UInt8>, _ value: [UInt8]) -> UInt32 {
-    let needed = entries.count + name.count + value.count + 32
-    // Appending alone would double the capacity, and half of it would stay empty.
-    if needed > entries.capacity { entries.reserveCapacity(needed + needed / 8) }
-    let place = UInt32(entries.count + 1)
-    append(length: name.count)
-    entries.append(contentsOf: name)
-    // Some room, because a value that changes often differs by a few bytes in length.
-    let unused = value.count < 64 ? 3 - value.count % 4 : 15 - value.count % 16
-    append(length: 1 + value.count + unused)
-    entries.append(UInt8(unused))
-    entries += value
-    entries.append(contentsOf: repeatElement(0, count: unused))
-    return place
+  private mutating func append(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> UInt32 {
+    // Some room, because a value that changes often differs by a few bytes in length. A short one hardly does.
+    let unused = value.count < 16 ? 0 : 15 - value.count % 16
+    let room = 1 + value.count + unused
+    let count = Self.size(ofLength: name.count) + name.count + Self.size(ofLength: room) + room
+    let last = block(for: count)
+    let start = blocks[last].count
+    // One append, because each one checks twice whether its array is shared.
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { entry in
+      entry.initialize(repeating: 0)
+      var end = Self.write(length: name.count, to: entry, at: 0)
+      end = entry[end...].update(fromContentsOf: name)
+      end = Self.write(length: room, to: entry, at: end)
+      entry[end] = UInt8(unused)
+      _ = entry[(end + 1)...].update(fromContentsOf: value)
+      blocks[last].append(contentsOf: UnsafeBufferPointer(entry))
+    }
+    used += count
+    return UInt32(last << Self.blockBits | start) + 1
   }
 
-  private mutating func append(length: Int) {
-    var rest = length
+  /// The bytes that a length takes.
+  private static func size(ofLength length: Int) -> Int { max(1, (Int.bitWidth - length.leadingZeroBitCount + 6) / 7) }
+
+  /// Writes a length with seven bits in a byte.
+  /// - Returns: The index after it.
+  private static func write(length: Int, to bytes: UnsafeMutableBufferPointer<UInt8>, at start: Int) -> Int {
+    var (rest, at) = (length, start)
     while rest >= 0x80 {
-      entries.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-      rest >>= 7
+      bytes[at] = UInt8(truncatingIfNeeded: rest) | 0x80
+      (rest, at) = (rest >> 7, at + 1)
     }
-    entries.append(UInt8(rest))
+    bytes[at] = UInt8(rest)
+    return at + 1
+  }
+
+  /// The bytes by which the last block grows.
+  private var step: Int { min(Self.blockSize / 4, used / 8) }
+
+  /// Returns the index of the last block, which has room for an entry.
+  private mutating func block(for count: Int) -> Int {
+    if let last = blocks.last {
+      let needed = last.count + count
+      if needed <= last.capacity { return blocks.count - 1 }
+      if needed <= Self.blockSize {
+        // The last block grows in steps, so that little of it is unused. Appending alone would double it.
+        blocks[blocks.count - 1].reserveCapacity(min(Self.blockSize, needed + step))
+        return blocks.count - 1
+      }
+    }
+    var block: [UInt8] = []
+    block.reserveCapacity(max(count, step))
+    blocks.append(block)
+    return blocks.count - 1
   }
 
   /// Copies the entries together when a fifth of the bytes is garbage.
   private mutating func compactIfNeeded() {
-    guard garbage > 1_024, garbage * 5 > entries.count else { return }
-    var compact: [UInt8] = []
-    compact.reserveCapacity(entries.count - garbage + (entries.count - garbage) / 8)
+    guard garbage > 1_024, garbage * 5 > used else { return }
+    let old = blocks
+    (blocks, used, garbage) = ([], 0, 0)
     for index in slots.indices where slots[index].place != 0 {
-      let entry = entry(at: slots[index].place).all
-      slots[index].place = UInt32(compact.count + 1)
-      compact += entries[entry]
+      let (block, start) = Self.address(slots[index].place)
+      old[block].withUnsafeBufferPointer { bytes in
+        let name = Self.part(of: bytes, at: start)
+        let all = start..<Self.part(of: bytes, at: name.upperBound).upperBound
+        let last = self.block(for: all.count)
+        slots[index].place = UInt32(last << Self.blockBits | blocks[last].count) + 1
+        blocks[last].append(contentsOf: UnsafeBufferPointer(rebasing: bytes[all]))
+        used += all.count
+      }
     }
-    entries = compact
-    garbage = 0
   }
 }

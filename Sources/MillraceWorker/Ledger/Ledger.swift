@@ -117,6 +117,33 @@ struct Ledger: Sendable {
   /// Applies an entry of the ledger topic, in the topic's order.
   mutating func restore(_ entry: LedgerEntry) { apply(entry) }
 
+  /// Applies a record of the ledger topic, in the topic's order.
+  mutating func restore(_ record: LedgerRecord) throws(LedgerRecordError) {
+    // A large ledger has mostly states and timers. Decoding them would allocate memory several times for each.
+    if !restoreInPlace(record) { restore(try record.entry()) }
+  }
+
+  /// Applies a state or a timer without decoding it.
+  /// - Returns: False for every other record, and for one that has to be decoded to find out what is wrong with it.
+  private mutating func restoreInPlace(_ record: LedgerRecord) -> Bool {
+    guard let kind = record.kindInPlace, let value = record.value else { return false }
+    return record.key.withUnsafeBufferPointer { key in
+      value.withUnsafeBufferPointer { value in
+        let name = UnsafeBufferPointer(rebasing: key.dropFirst())
+        let stored = UnsafeBufferPointer(rebasing: value.dropFirst())
+        // Only UTF-8 is valid, and names are ASCII as a rule.
+        guard name.allSatisfy({ $0 < 0x80 }) else { return false }
+        switch kind {
+        case .state:
+          guard StoredState.isValid(stored) else { return false }
+          _ = states.set(utf8: name, stored)
+          return true
+        case .timer: return timers.restore(utf8: name, stored)
+        }
+      }
+    }
+  }
+
   /// Adds a decision to the staged layer. ``dropStaged()`` removes it unless it is settled before.
   mutating func stage(_ entry: LedgerEntry) {
     if case .handled(let id, let handled) = entry {

@@ -41,6 +41,19 @@ struct LedgerRecord: Sendable, Hashable {
 }
 
 extension LedgerRecord {
+  /// A kind whose stored value is used as it is.
+  enum KindInPlace { case state, timer }
+
+  /// The kind, if the record is not a tombstone and has this version's layout.
+  var kindInPlace: KindInPlace? {
+    guard value?.first == Self.version else { return nil }
+    switch key.first {
+    case Kind.state.rawValue: return .state
+    case Kind.timer.rawValue: return .timer
+    default: return nil
+    }
+  }
+
   /// Encodes an entry.
   init(_ entry: LedgerEntry) {
     switch entry {

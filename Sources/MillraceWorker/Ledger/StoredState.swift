@@ -34,6 +34,15 @@ struct StoredState: Sendable, Hashable {
   /// Takes bytes that were valid before.
   init(valid bytes: [UInt8]) { self.bytes = bytes }
 
+  /// Whether bytes are a stored form.
+  static func isValid(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    switch bytes.first {
+    case 0: true
+    case 1: bytes.count >= 5 && bytes[1..<5].reduce(0) { $0 << 8 | Int($1) } <= bytes.count - 5
+    default: false
+    }
+  }
+
   /// The value that the handler stored.
   var value: [UInt8] { Array(bytes[Self.valueStart(bytes[...])...]) }
 

@@ -41,6 +41,31 @@ struct TimerTable: Sendable {
     }
   }
 
+  /// Sets a timer from the stored value of a ledger record, in the form that ``LedgerRecord`` writes after the version.
+  /// - Returns: False if the value is too short.
+  mutating func restore(utf8 name: UnsafeBufferPointer<UInt8>, _ stored: UnsafeBufferPointer<UInt8>) -> Bool {
+    // Eight bytes of time, the key with its length in four bytes, the payload.
+    guard held.isEmpty, stored.count >= 12 else { return false }
+    let at = Timestamp(millisecondsSince1970: Int64(bitPattern: Self.integer(stored[..<8])))
+    let payload = 12 + Int(Self.integer(stored[8..<12]))
+    guard payload <= stored.count else { return false }
+    let hasKey = !stored[12..<payload].elementsEqual(name)
+    let time = stored[(CompactTimer.isLong(at) ? 0 : 2)..<8]
+    let rest = stored[(hasKey ? 8 : payload)...]
+    let segment = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1 + time.count + rest.count) { compact in
+      compact[0] = CompactTimer.flags(at, hasKey: hasKey)
+      let end = compact[1...].update(fromContentsOf: time)
+      _ = compact[end...].update(fromContentsOf: rest)
+      return table.set(utf8: name, UnsafeBufferPointer(compact))
+    }
+    earliest[segment] = min(earliest[segment], at)
+    return true
+  }
+
+  private static func integer(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> UInt64 {
+    bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
   /// Returns timers that are due, in the order of their times, each one once: it is not returned again until it is set
   /// or postponed.
   mutating func takeDue(at now: Timestamp, upTo count: Int) -> [String] {
@@ -95,7 +120,7 @@ struct TimerTable: Sendable {
     for segment in earliest.indices where earliest[segment] <= now && due.count < Self.mostFound {
       var next = Self.never
       table.forEach(in: segment) { key, value in
-        var at = LaneTimer.time(value)
+        var at = CompactTimer.time(value)
         if at <= now {
           let name = CompactTable.name(ofKey: key)
           switch held[name] {
@@ -119,14 +144,38 @@ struct TimerTable: Sendable {
   private static let mostFound = 1_000
 }
 
-extension LaneTimer {
-  // One byte that tells whether there is a key, eight bytes of time, the key with its length in four bytes, the payload.
-  // A timer whose key is its name has no key of its own.
+/// The form of a timer in the table: a byte of flags, six or eight bytes of time, the key with its length in four bytes, the
+/// payload. A timer whose key is its name has no key of its own.
+private enum CompactTimer {
+  private static let hasKey: UInt8 = 1
+  private static let isLong: UInt8 = 2
 
+  /// Whether a time does not fit in six bytes, which last until the year 10889.
+  static func isLong(_ at: Timestamp) -> Bool { at.millisecondsSince1970 >> 48 != 0 }
+
+  static func flags(_ at: Timestamp, hasKey: Bool) -> UInt8 {
+    (hasKey ? Self.hasKey : 0) | (isLong(at) ? isLong : 0)
+  }
+
+  static func hasKey(_ flags: UInt8?) -> Bool { (flags ?? 0) & hasKey != 0 }
+
+  /// The number of bytes of the flags and the time.
+  static func start(_ flags: UInt8?) -> Int { (flags ?? 0) & isLong != 0 ? 9 : 7 }
+
+  static func time(_ compact: ArraySlice<UInt8>) -> Timestamp {
+    let bits = compact.prefix(start(compact.first)).dropFirst().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return Timestamp(millisecondsSince1970: Int64(bitPattern: bits))
+  }
+}
+
+extension LaneTimer {
   fileprivate func compact(name: String) -> [UInt8] {
     let hasKey = !key.elementsEqual(name.utf8)
-    var bytes = ByteWriter(hasKey ? 1 : 0)
-    bytes.put(at.millisecondsSince1970)
+    var bytes = ByteWriter(CompactTimer.flags(at, hasKey: hasKey))
+    let milliseconds = UInt64(bitPattern: at.millisecondsSince1970)
+    if CompactTimer.isLong(at) { bytes.put(UInt16(milliseconds >> 48)) }
+    bytes.put(UInt16(truncatingIfNeeded: milliseconds >> 32))
+    bytes.put(UInt32(truncatingIfNeeded: milliseconds))
     if hasKey {
       bytes.put(UInt32(clamping: key.count))
       bytes.put(contentsOf: key)
@@ -135,21 +184,16 @@ extension LaneTimer {
     return bytes.bytes
   }
 
-  fileprivate static func time(_ compact: ArraySlice<UInt8>) -> Timestamp {
-    let bits = compact.dropFirst().prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    return Timestamp(millisecondsSince1970: Int64(bitPattern: bits))
-  }
-
   fileprivate init(_ compact: [UInt8], name: String) {
-    at = Self.time(compact[...])
-    let rest = compact.dropFirst(9)
-    if compact.first == 0 {
-      key = Array(name.utf8)
-      payload = Array(rest)
-    } else {
+    at = CompactTimer.time(compact[...])
+    let rest = compact.dropFirst(CompactTimer.start(compact.first))
+    if CompactTimer.hasKey(compact.first) {
       let count = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
       key = Array(rest.dropFirst(4).prefix(count))
       payload = Array(rest.dropFirst(4 + count))
+    } else {
+      key = Array(name.utf8)
+      payload = Array(rest)
     }
   }
 }

@@ -21,7 +21,7 @@ struct LaneStarter: Sendable {
   /// Opens when this worker's producer has taken over and the open transaction of its predecessor is aborted.
   let writerIsReady: Latch
   /// Limits parallel restores. Each has a client that reads ahead, and more restores than processors are not faster.
-  let restores = AsyncSemaphore(8)
+  let restores = AsyncSemaphore(3)
 
   private var log: any RecordLog { parts.log }
 
@@ -63,8 +63,7 @@ struct LaneStarter: Sendable {
         TopicPartition(topic: parts.topics.ledger, partition: epoch.lane),
         from: kept.map { .offset($0.end) } ?? .earliest, to: .offset(mark + 1), upTo: Self.pageSize
       ) { records in
-        let entries = try records.map { try LedgerRecord.entry(of: $0) }
-        restored.withLock { ledger in for entry in entries { ledger.restore(entry) } }
+        try restored.withLock { ledger in for record in records { try ledger.restore(record) } }
       }
       return (end, try await notices.survivors(of: Array(marks.values)))
     }
@@ -172,14 +171,22 @@ enum LaneCount {
     let names = topics.laneTopics
     var problems = (names + topics.others).filter { counts[$0] == nil }.map {
       MillraceError.Problem(
-        "the topic is missing", at: $0,
-        remedy: "name the worker under `workers` with its retry delays and run `millrace topics apply`")
+        "the topic is missing, or this process may not describe it", at: $0,
+        remedy: """
+          name the worker under `workers` with its retry delays and run `millrace topics apply`, or grant the right \
+          that `millrace topics acls` prints
+          """)
     }
     problems += topics.outputTopics.filter { counts[$0] == nil }.map {
       MillraceError.Problem(
-        "the topic is missing, and the worker \(topics.worker) declares in its `outputTopics` that it writes to it",
+        """
+        the topic is missing, or this process may not describe it, and the worker \(topics.worker) declares in its \
+        `outputTopics` that it writes to it
+        """,
         at: $0,
-        remedy: "add its file to the topics' directory and run `millrace topics apply`")
+        remedy: """
+          add its file to the topics' directory and run `millrace topics apply`, or grant the right to write it
+          """)
     }
     let lanes = names.compactMap { counts[$0] }.max() ?? 0
     problems += names.filter { counts[$0] != nil && counts[$0] != lanes }.map {

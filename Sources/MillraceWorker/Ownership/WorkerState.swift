@@ -51,7 +51,9 @@ extension ReadinessCheck {
         return .unhealthy("rejoining its group after losing its producer (\(reason))", remedy: "wait")
       }
       guard readiness.hasJoined else {
-        return .unhealthy("not a member of its group yet", remedy: "check that Kafka can be reached")
+        return .unhealthy(
+          "not a member of its group yet",
+          remedy: "check that Kafka can be reached, and the log for a missing right to the group")
       }
       guard readiness.isReady else {
         return .unhealthy(

@@ -12,11 +12,18 @@ package import MillraceRecords
 package enum WorkerProcess {
   /// Runs a worker until the process is told to shut down.
   ///
-  /// - Parameter names: The workers to run, of those that the type runs as; empty: all.
+  /// - Parameters:
+  ///   - others: Further types whose workers run in the process.
+  ///   - names: The workers to run, of those that the types run as; empty: all.
   package static func run<Worker: NotificationWorker>(
-    _ type: Worker.Type, _ configuration: MillraceConfiguration, only names: [String] = []
+    _ type: Worker.Type, and others: [any NotificationWorker.Type] = [], _ configuration: MillraceConfiguration,
+    only names: [String] = []
   ) async throws -> ExitStatus {
-    let identities = try Worker.checkedIdentities(in: configuration, only: names)
+    let members = try WorkerIdentity.checked(
+      ([type] + others).flatMap { type in
+        try type.identities(in: configuration).map { (type: type, identity: $0) }
+      }, only: names)
+    let identities = members.map(\.identity)
     let policies = identities.map { configuration.policy(of: $0.name, standard: $0.policy) }
     let clock = MillraceClock(configuration.clock)
     let logger = configuration.logging.logger(label: Worker.name, clock: clock)
@@ -24,14 +31,16 @@ package enum WorkerProcess {
     let registry = makeRegistry()
     MetricsSystem.bootstrap(registry)
 
+    // The topics of events that the process reads are declared by the workers that publish them.
+    let publishers = Set(
+      identities.flatMap(\.eventTopics).map { String($0.dropFirst(PublishedEvent.topicPrefix.count)) })
     let catalog = try TopicCatalog.load(
       configuration.topics,
-      workers: zip(identities, policies).map { .init(name: $0.name, retryDelays: $1.retryDelays) })
+      workers: zip(identities, policies).map { .init(name: $0.name, retryDelays: $1.retryDelays) }
+        + publishers.subtracting(identities.map(\.name)).sorted().map { .init(name: $0, retryDelays: []) })
     let embedded = try embeddedCluster(configuration.kafka, catalog)
     let kafka = try configuration.kafka.client(clientID: Worker.name, bootstrapServers: embedded?.bootstrapServers)
-    let log = try await KafkaLog.connect(
-      configuration.kafka, clientID: Worker.name, bootstrapServers: embedded?.bootstrapServers,
-      timeout: .seconds(30), logger: logger)
+    let log = try await KafkaLog.connect(kafka, timeout: .seconds(30), logger: logger)
     var connections = AsyncHTTPExchange.Configuration()
     // Each parallel handler has a connection of its own, because a wait for one would count toward its time limit.
     connections.connectionsPerHost = max(
@@ -41,11 +50,11 @@ package enum WorkerProcess {
     var runtimes: [WorkerRuntime] = []
     var laneTopics: Set<String> = []
     do {
-      for (identity, policy) in zip(identities, policies) {
-        laneTopics.formUnion(WorkerTopics(Worker.self, as: identity, configuration, policy).laneTopics)
+      for (member, policy) in zip(members, policies) {
+        laneTopics.formUnion(WorkerTopics(member.type, as: member.identity, configuration, policy).laneTopics)
         let runtime = try await runtime(
-          type, as: identity, configuration, policy, log: log, exchange: exchange, host: host, clock: clock,
-          logger: logger)
+          member.type, as: member.identity, configuration, policy, log: log, exchange: exchange, host: host,
+          clock: clock, logger: logger)
         runtimes.append(runtime)
       }
     } catch {
@@ -172,7 +181,7 @@ extension WorkerTopics {
     let prefix = configuration.topics.prefix
     let identity = given ?? Worker.identity
     self.init(
-      worker: identity.name, inputs: identity.families.map { prefix + $0.topic },
+      worker: identity.name, inputs: (identity.families.map(\.topic) + identity.eventTopics).map { prefix + $0 },
       outputTopics: Worker.outputTopics.map { prefix + $0 }, delays: policy.retryDelays, prefix: prefix)
   }
 }

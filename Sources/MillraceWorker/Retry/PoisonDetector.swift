@@ -5,14 +5,14 @@ internal import AppStore
 /// Evaluates the marks that earlier owners of a lane left when the lane starts, and maintains its own mark.
 ///
 /// After two unclean starts in a row, the lane runs one record or timer at a time and commits its name before it runs.
-/// At the third unclean start, the record or timer that was named becomes a dead letter. This does not happen if one of
-/// the three was only a loss, which means that the process survived. Enough records settled without a crash end the
-/// suspicion.
+/// From the third unclean start on, a record or timer that was with a handler at the last two unclean ends becomes a dead
+/// letter. So a process that is killed again and again for another reason loses no record. Ends that were only losses do
+/// not count, because the process survived. Enough records settled without a crash end the suspicion.
 struct PoisonDetector: Sendable {
   /// The number of unclean starts after which the lane runs one record at a time. Losses count: an owner that cannot
   /// commit a batch in time may be able to commit one record.
   static let startsUntilOneAtATime = 2
-  /// The number of unclean starts, not counting losses, after which the records in flight become dead letters.
+  /// The number of unclean starts, not counting losses, from which records become dead letters.
   static let startsUntilCondemned = 3
 
   /// The id of this ownership of the lane.
@@ -30,6 +30,10 @@ struct PoisonDetector: Sendable {
   private(set) var poisoned: Set<SourcePosition>
   /// Timers, by ``mark(of:_:)``, that become dead letters with ``reason`` and do not fire.
   private(set) var condemnedTimers: Set<UInt64> = []
+
+  /// The records and timers that were with a handler at the last unclean end.
+  private var suspected: Set<SourcePosition> = []
+  private var suspectedTimers: Set<UInt64> = []
 
   /// The dead letter's stable code.
   static let reason = "crashed-the-process"
@@ -53,12 +57,18 @@ struct PoisonDetector: Sendable {
     unclean = rows.values.map(\.unclean).max { $0.count < $1.count } ?? []
     losses = rows.values.map(\.losses).max() ?? 0
     poisoned = []
-    guard unclean.count >= Self.startsUntilCondemned else { return }
     for (topic, mark) in marks where rows[topic]?.unclean.count == unclean.count {
+      let isLoss = survivors.contains(mark.owner)
+      func positions(_ offsets: [Int64]) -> [SourcePosition] {
+        offsets.map { SourcePosition(topic: topic, offset: $0) }
+      }
+      suspected.formUnion(positions(isLoss ? mark.suspected : mark.inFlight))
+      suspectedTimers.formUnion(isLoss ? mark.suspectedTimers : mark.timers)
+      guard unclean.count >= Self.startsUntilCondemned else { continue }
       // Poisoned records stay poisoned even if the owner lost the lane before it settled them.
-      let offsets = mark.poisoned + (survivors.contains(mark.owner) ? [] : mark.inFlight)
-      poisoned.formUnion(offsets.map { SourcePosition(topic: topic, offset: $0) })
-      condemnedTimers.formUnion(mark.condemnedTimers + (survivors.contains(mark.owner) ? [] : mark.timers))
+      poisoned.formUnion(positions(mark.poisoned + (isLoss ? [] : mark.inFlight.filter(mark.suspected.contains))))
+      condemnedTimers.formUnion(
+        mark.condemnedTimers + (isLoss ? [] : mark.timers.filter(mark.suspectedTimers.contains)))
     }
   }
 
@@ -86,12 +96,14 @@ struct PoisonDetector: Sendable {
   /// The outcome of a timer is in Kafka, and the process survived.
   mutating func settled(timer mark: UInt64) {
     condemnedTimers.remove(mark)
+    suspectedTimers.remove(mark)
     countSettled()
   }
 
   /// The outcome of a record is in Kafka, and the process survived.
   mutating func settled(_ position: SourcePosition) {
     poisoned.remove(position)
+    suspected.remove(position)
     countSettled()
   }
 
@@ -100,6 +112,8 @@ struct PoisonDetector: Sendable {
     guard settledCount >= patience else { return }
     unclean = []
     losses = 0
+    suspected = []
+    suspectedTimers = []
   }
 
   /// Returns the metadata for one source's offset. A lane that starts commits it before it runs its first record.
@@ -107,10 +121,13 @@ struct PoisonDetector: Sendable {
   ///   - inFlight: Offsets of this source whose records are with a handler.
   ///   - timers: The lane's timers, by ``mark(of:_:)``, that are with a handler.
   func metadata(of topic: String, inFlight: [Int64], timers: [UInt64] = []) -> String {
-    let own = poisoned.filter { $0.topic == topic }.map(\.offset)
+    func offsets(_ positions: Set<SourcePosition>) -> [Int64] {
+      positions.filter { $0.topic == topic }.map(\.offset)
+    }
     return PoisonMark(
       owner: owner, losses: losses, unclean: unclean, condemnedTimers: Array(condemnedTimers), timers: timers,
-      poisoned: own, inFlight: inFlight
+      suspectedTimers: Array(suspectedTimers), poisoned: offsets(poisoned), inFlight: inFlight,
+      suspected: offsets(suspected)
     ).metadata
   }
 

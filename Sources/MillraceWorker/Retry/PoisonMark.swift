@@ -2,8 +2,8 @@
 
 internal import KafkaClient
 
-/// Commit metadata: `2;<owner>;<losses>;<owner>,…;<timer>,…;<timer>,…;<offset>,…;<offset>,…`. Empty metadata means that
-/// the lane ended cleanly.
+/// Commit metadata: `3;<owner>;<losses>;<owner>,…;<timer>,…;<timer>,…;<timer>,…;<offset>,…;<offset>,…;<offset>,…`. Empty
+/// metadata means that the lane ended cleanly.
 struct PoisonMark: Sendable, Hashable {
   /// The id of the ownership that wrote the mark.
   var owner: UInt32
@@ -15,38 +15,45 @@ struct PoisonMark: Sendable, Hashable {
   var condemnedTimers: [UInt64]
   /// Timers of the lane that were with a handler.
   var timers: [UInt64]
+  /// Timers of the lane that were with a handler at the unclean end before.
+  var suspectedTimers: [UInt64]
   /// Offsets in this source whose records must not run, oldest first.
   var poisoned: [Int64]
   /// Offsets in this source whose records were with a handler, oldest first.
   var inFlight: [Int64]
+  /// Offsets in this source whose records were with a handler at the unclean end before, oldest first.
+  var suspected: [Int64]
 
   /// The number of ownerships to keep. Three are enough to find a poisoned record.
   static let mostUnclean = 8
 
   init(
     owner: UInt32, losses: Int = 0, unclean: [UInt32], condemnedTimers: [UInt64] = [], timers: [UInt64] = [],
-    poisoned: [Int64] = [], inFlight: [Int64]
+    suspectedTimers: [UInt64] = [], poisoned: [Int64] = [], inFlight: [Int64], suspected: [Int64] = []
   ) {
     self.owner = owner
     self.losses = min(losses, Self.mostUnclean)
     self.unclean = unclean.suffix(Self.mostUnclean)
     self.condemnedTimers = condemnedTimers
     self.timers = timers
+    self.suspectedTimers = suspectedTimers
     self.poisoned = poisoned
     self.inFlight = inFlight
+    self.suspected = suspected
   }
 
   /// Reads metadata. Nil if it is empty or another program wrote it, which is no reason to suspect a record.
   init?(_ metadata: String) {
     let parts = metadata.split(separator: ";", omittingEmptySubsequences: false)
-    guard parts.count == 8, parts[0] == "2", let owner = UInt32(parts[1]), let losses = Int(parts[2]), losses >= 0,
+    guard parts.count == 10, parts[0] == "3", let owner = UInt32(parts[1]), let losses = Int(parts[2]), losses >= 0,
       let unclean = Self.numbers(parts[3], UInt32.self), let condemnedTimers = Self.numbers(parts[4], UInt64.self),
-      let timers = Self.numbers(parts[5], UInt64.self), let poisoned = Self.numbers(parts[6], Int64.self),
-      let inFlight = Self.numbers(parts[7], Int64.self)
+      let timers = Self.numbers(parts[5], UInt64.self), let suspectedTimers = Self.numbers(parts[6], UInt64.self),
+      let poisoned = Self.numbers(parts[7], Int64.self), let inFlight = Self.numbers(parts[8], Int64.self),
+      let suspected = Self.numbers(parts[9], Int64.self)
     else { return nil }
     self.init(
       owner: owner, losses: losses, unclean: unclean, condemnedTimers: condemnedTimers, timers: timers,
-      poisoned: poisoned, inFlight: inFlight)
+      suspectedTimers: suspectedTimers, poisoned: poisoned, inFlight: inFlight, suspected: suspected)
   }
 
   private static func numbers<Number: FixedWidthInteger>(_ text: Substring, _ type: Number.Type) -> [Number]? {
@@ -57,15 +64,20 @@ struct PoisonMark: Sendable, Hashable {
   /// The mark as text of at most ``CommittedOffset/maximumMetadataBytes`` bytes. Timers use at most half of it. The
   /// newest offsets are omitted if there is no room.
   var metadata: String {
-    var text = "2;\(owner);\(losses);\(unclean.map(String.init).joined(separator: ","));"
+    let most = CommittedOffset.maximumMetadataBytes
+    var text = "3;\(owner);\(losses);\(unclean.map(String.init).joined(separator: ","));"
     // The separators that follow need a byte each.
-    Self.append(condemnedTimers, to: &text, limit: CommittedOffset.maximumMetadataBytes / 2)
+    Self.append(condemnedTimers, to: &text, limit: most / 2)
     text += ";"
-    Self.append(timers, to: &text, limit: CommittedOffset.maximumMetadataBytes / 2)
+    Self.append(timers, to: &text, limit: most / 2)
     text += ";"
-    Self.append(poisoned, to: &text, limit: CommittedOffset.maximumMetadataBytes - 1)
+    Self.append(suspectedTimers, to: &text, limit: most / 2)
     text += ";"
-    Self.append(inFlight, to: &text, limit: CommittedOffset.maximumMetadataBytes)
+    Self.append(poisoned, to: &text, limit: most - 2)
+    text += ";"
+    Self.append(inFlight, to: &text, limit: most - 1)
+    text += ";"
+    Self.append(suspected, to: &text, limit: most)
     return text
   }
 

@@ -72,6 +72,7 @@ enum ConfigurationChecks {
     }
     look { _ = try TopicCatalog.load(configuration) }
     look { _ = try configuration.kafka.client(clientID: "millrace-cli") }
+    look { try configuration.kafka.oauth.readFiles() }
     look { _ = try SharedSecretCheck(configuration.apps) }
     look { _ = try SignedDataVerifier.configured(configuration.trust, clock: clock) }
     for (index, app) in configuration.apps.enumerated() {

@@ -60,11 +60,7 @@ package struct HandlerCheck {
 
   private mutating func send(_ request: HandlerRequest) async throws -> EndpointReply {
     let start = clock.now
-    var reply = try await endpoint.send(request, now: clock.realTime, limit: endpoint.timeout)
-    // A server may close a connection just before it is used again. A worker would retry.
-    if case .failed(.unreachable, _) = reply.answer {
-      reply = try await endpoint.send(request, now: clock.realTime, limit: endpoint.timeout)
-    }
+    let reply = try await endpoint.send(request, now: clock.realTime, limit: endpoint.timeout)
     longest = max(longest, start.duration(to: clock.now))
     if case .outcome(.results(let results)) = reply.answer, case .set(let state) = results.state { stored = state }
     return reply
@@ -104,9 +100,14 @@ package struct HandlerCheck {
     try note(finding)
   }
 
+  /// Classifies an answer to a request that the endpoint has to refuse.
   private func refused(_ check: HandlerFinding.Check, _ reply: EndpointReply, _ what: String) -> HandlerFinding {
     let status = reply.response?.status
     if let status, (400..<500).contains(status), status != 429 {
+      // Other statuses mean that the endpoint gives up the record. A wrong secret would make every record a dead letter.
+      guard check == .malformed || status == 401 || status == 403 else {
+        return HandlerFinding(check, .failure, "refused \(what) with \(status)", remedy: "answer 401")
+      }
       return HandlerFinding(check, .good, "refused \(what) with \(status)")
     }
     if case .failed(let failure, let detail) = reply.answer {
@@ -123,7 +124,7 @@ package struct HandlerCheck {
     var again = request
     again.attempt = 2
     let second = try await send(again)
-    guard second.answer == first.answer else {
+    guard try Self.isSame(first, second) else {
       return try note(
         HandlerFinding(
           .idempotence, .failure, "the same webhook-id got another outcome the second time",
@@ -132,19 +133,22 @@ package struct HandlerCheck {
     try note(HandlerFinding(.idempotence, .good, "a repeated request has the same outcome"))
   }
 
+  /// Whether two replies decide the same. The order of the members of an object means nothing.
+  private static func isSame(_ first: EndpointReply, _ second: EndpointReply) throws -> Bool {
+    guard case .outcome = first.answer, case .outcome = second.answer else { return first.answer == second.answer }
+    return try sortedBody(first) == sortedBody(second)
+  }
+
+  private static func sortedBody(_ reply: EndpointReply) throws -> JSON? {
+    try reply.response.map { try JSON(parsing: $0.body).sortedByName }
+  }
+
   private mutating func kinds() async throws {
-    var (count, faults): (Int, [String]) = (0, [])
+    var findings: [HandlerFinding] = []
     for kind in SampleKind.all {
-      let finding = answered(.types, try await send(try await samples.notification(kind)), about: "\(kind)")
-      count += 1
-      if finding.severity == .failure { faults.append(finding.what) }
+      findings.append(answered(.types, try await send(try await samples.notification(kind)), about: "\(kind)"))
     }
-    try note(
-      faults.isEmpty
-        ? HandlerFinding(.types, .good, "answers all \(count) types and subtypes")
-        : HandlerFinding(
-          .types, .failure, "\(faults.count) of \(count) types fail; \(faults[0])",
-          remedy: "answer 204 for types that are of no interest"))
+    try note(Self.summary(findings))
     try note(answered(.versionOne, try await send(samples.versionOne()), about: "a notification of version 1"))
     try await state()
     try note(answered(.timer, try await send(samples.timer()), about: "a timer"))
@@ -152,7 +156,20 @@ package struct HandlerCheck {
       .callResult, try await send(samples.callResult(isSuccess: true)), about: "the result of a call")
     let failed = answered(
       .callResult, try await send(samples.callResult(isSuccess: false)), about: "the failure of a call")
-    try note(succeeded.severity == .failure ? succeeded : failed)
+    try note(succeeded.severity == .failure || failed.severity == .good ? succeeded : failed)
+  }
+
+  /// Returns the finding about all types: the worst that occurred, with an example.
+  private static func summary(_ findings: [HandlerFinding]) -> HandlerFinding {
+    for severity in [HandlerFinding.Severity.failure, .warning] {
+      let found = findings.filter { $0.severity == severity }
+      guard let first = found.first else { continue }
+      let verb = severity == .failure ? "fail" : "are put off or given up"
+      return HandlerFinding(
+        .types, severity, "\(found.count) of \(findings.count) types \(verb); \(first.what)",
+        remedy: "answer 204 for types that are of no interest")
+    }
+    return HandlerFinding(.types, .good, "answers all \(findings.count) types and subtypes")
   }
 
   /// Sends the endpoint's own state, because it may rely on the form of that.
@@ -210,16 +227,20 @@ package struct HandlerCheck {
         : HandlerFinding(.speed, .good, "the slowest answer took \(text); the limit is \(limit)"))
   }
 
+  private static let givenUp = "answer 204 if there is nothing to do; an operator has to decide about each dead letter"
+
   /// Classifies an answer to a valid request.
   private func answered(
     _ check: HandlerFinding.Check, _ reply: EndpointReply, about what: String
   ) -> HandlerFinding {
     switch reply.answer {
-    case .outcome(.deadLetter(let reason, _)): HandlerFinding(check, .good, "\(what): a dead letter \(reason)")
+    case .outcome(.deadLetter(let reason, _)):
+      HandlerFinding(check, .warning, "\(what): a dead letter \(reason)", remedy: Self.givenUp)
     case .outcome(.retry(_, let reason, _)): HandlerFinding(check, .good, "\(what): a retry \(reason)")
     case .outcome: HandlerFinding(check, .good, "\(what): an outcome")
     case .nothing: HandlerFinding(check, .good, "\(what): nothing to do")
-    case .refused(let status, let detail): HandlerFinding(check, .good, "\(what): given up with \(status), \(detail)")
+    case .refused(let status, let detail):
+      HandlerFinding(check, .warning, "\(what): given up with \(status), \(detail)", remedy: Self.givenUp)
     case .later(_, let status): HandlerFinding(check, .warning, "\(what): later (\(status))")
     case .failed(let failure, let detail):
       HandlerFinding(check, .failure, "\(what): \(failure.rawValue), \(detail)", remedy: "read the endpoint's log")
@@ -238,4 +259,17 @@ package struct HandlerCheck {
 extension [HandlerFinding] {
   /// The exit status: failure if a check failed.
   package var status: CommandStatus { contains { $0.severity == .failure } ? .failure : .success }
+}
+
+extension JSON {
+  /// This value with the members of every object in the order of their names.
+  fileprivate var sortedByName: JSON {
+    switch self {
+    case .object(let object):
+      let members = object.members.map { JSONObject.Member(key: $0.key, value: $0.value.sortedByName) }
+      return .object(JSONObject(members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }))
+    case .array(let values): return .array(values.map(\.sortedByName))
+    case .null, .bool, .integer, .number, .string: return self
+    }
+  }
 }

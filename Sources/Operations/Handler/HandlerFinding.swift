@@ -44,7 +44,7 @@ package struct HandlerFinding: Sendable, Hashable {
     case good
     /// The check did not run.
     case skipped
-    /// It works, but is close to a limit.
+    /// It works, but is close to a limit, or the endpoint gives up.
     case warning
     /// The endpoint does not do what the protocol says.
     case failure

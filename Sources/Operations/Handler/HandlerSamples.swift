@@ -51,7 +51,7 @@ package struct HandlerSamples: Sendable {
       id: sample.notificationUUID, event: NotificationEvent(kind.type, kind.subtype), content: .v2(verified),
       key: sample.orderingKey, bundleId: samples.app.bundleId, environment: samples.app.environment,
       signedDate: now, bytes: sample.jws, history: Self.history(at: now), traceParent: nil)
-    return try request(notification, family: Self.family(of: kind.type), state: state)
+    return try request(notification, family: NotificationFamily.of(kind.type).rawValue, state: state)
   }
 
   /// Returns a request with any notification.
@@ -116,19 +116,5 @@ package struct HandlerSamples: Sendable {
       ConsumerRecord(
         topic: "sample", partition: 0, offset: 0, timestamp: time.millisecondsSince1970, key: nil, value: nil,
         headers: []))
-  }
-
-  private static func family(of type: NotificationTypeV2) -> String {
-    switch type {
-    case .oneTimeCharge: "purchases"
-    case .refund, .refundDeclined, .refundReversed, .revoke: "refunds"
-    case .renewalExtended, .renewalExtension: "renewal-extensions"
-    case .consumptionRequest: "consumption-requests"
-    case .externalPurchaseToken: "external-purchases"
-    case .metadataUpdate, .migration, .priceChange: "advanced-commerce"
-    case .rescindConsent: "consent"
-    case .test: "tests"
-    default: "subscriptions"
-    }
   }
 }

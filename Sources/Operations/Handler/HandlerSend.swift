@@ -66,10 +66,10 @@ package struct HandlerSend {
     let verifier = try SignedDataVerifier.configured(configuration.trust, clock: clock, revocation: nil)
     let notification = try await NotificationDecoder(verifier: verifier, identities: configuration.identities).decode(
       record, envelope: NotificationEnvelope(record.headers), history: DeliveryHistory(record))
-    let topic = record.topic.dropFirst(configuration.topics.prefix.count)
-    let prefix = "appstore.notifications."
     return try samples.request(
-      notification, family: topic.hasPrefix(prefix) ? String(topic.dropFirst(prefix.count)) : String(topic))
+      notification,
+      family: NotificationMember.family(
+        ofTopic: notification.history.first.topic, prefix: configuration.topics.prefix))
   }
 
   /// Sends a request.

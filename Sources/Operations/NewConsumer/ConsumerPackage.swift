@@ -15,14 +15,6 @@ package struct ConsumerPackage: Sendable, Hashable {
       case .path(let path): ".package(name: \"millrace\", path: \"\(path)\")"
       }
     }
-
-    /// The path of the topic files after SwiftPM has resolved the package.
-    var topics: String {
-      switch self {
-      case .version: ".build/checkouts/millrace/topics"
-      case .path(let path): "\(path)/topics"
-      }
-    }
   }
 
   /// One file.
@@ -47,7 +39,7 @@ package struct ConsumerPackage: Sendable, Hashable {
       File(path: "Sources/\(name.type)/\(name.type).swift", text: Self.source(name)),
       File(path: "Tests/\(name.type)Tests/\(name.type)Tests.swift", text: Self.test(name)),
       File(path: "chart-values.yaml", text: Self.chartValues(name)),
-      File(path: "millrace.yaml", text: Self.configuration(name, dependency)),
+      File(path: "millrace.yaml", text: Self.configuration(name)),
     ]
   }
 
@@ -129,14 +121,12 @@ package struct ConsumerPackage: Sendable, Hashable {
     """
   }
 
-  private static func configuration(_ name: ConsumerName, _ dependency: Dependency) -> String {
+  private static func configuration(_ name: ConsumerName) -> String {
     """
     # All keys: docs/configuration.md, or `millrace config --reference`.
     kafka:
       bootstrapServers: localhost:9092
       durability: relaxed # development: one broker
-    topics:
-      directory: \(dependency.topics)
     apps:
       - bundleId: com.example.app
         environments: [Sandbox]
@@ -163,8 +153,6 @@ package struct ConsumerPackage: Sendable, Hashable {
     RUN apt-get update && apt-get install -y --no-install-recommends librdkafka1 ca-certificates \\
       && rm -rf /var/lib/apt/lists/*
     COPY --from=build /\(name.name) /usr/local/bin/\(name.name)
-    COPY --from=build /package/.build/checkouts/millrace/topics /etc/millrace/topics
-    ENV MILLRACE_TOPICS_DIRECTORY=/etc/millrace/topics
     USER 65532:65532
     ENTRYPOINT ["/usr/local/bin/\(name.name)"]
 

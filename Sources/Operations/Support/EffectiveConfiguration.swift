@@ -28,12 +28,12 @@ extension KafkaSettings {
   /// Creates the configuration of a client outside the cluster's process.
   ///
   /// - Throws: `MillraceError` if the cluster is embedded in another process and has no configured address.
-  package func outsideClient() throws(MillraceError) -> KafkaConfiguration {
+  package func outsideClient(clientID: String = "millrace-cli") throws(MillraceError) -> KafkaConfiguration {
     guard !isEmbedded else {
       throw MillraceError(
         .configuration, "the value is `embedded`: no command can reach a cluster inside another process",
         at: "kafka.bootstrapServers", remedy: "run millrace embedded-cluster and set the address it prints")
     }
-    return try client(clientID: "millrace-cli")
+    return try client(clientID: clientID)
   }
 }

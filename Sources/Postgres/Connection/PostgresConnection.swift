@@ -38,6 +38,7 @@ package final class PostgresConnection: Sendable {
       ("dbname", url), ("application_name", application), ("connect_timeout", "10"), ("client_encoding", "UTF8"),
       ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"), ("tcp_user_timeout", "30000"),
     ]
+    if let file = settings.certificateAuthorityFile { parameters.append(("sslrootcert", file)) }
     if let file = settings.passwordFile {
       let password: SecretFile
       do { password = try SecretFile(file) } catch { throw error.under(key: "postgres.passwordFile") }

@@ -12,6 +12,7 @@ enum RowProblem: String, Error, Sendable {
   case noKey = "the key field is absent or is not a text"
   case otherKey = "the record's key and the key in its value differ"
   case noId = "the record has no ce_id or ce_type"
+  case tooLong = "a text has more than 1000 bytes"
 }
 
 /// Encodes the records of one table.
@@ -56,6 +57,16 @@ struct RowEncoder: Sendable {
       guard case .string(let key)? = values[keySlot], !key.isEmpty else { throw .noKey }
       guard let recordKey = record.key, key.utf8.elementsEqual(recordKey) else { throw .otherKey }
     }
+    try append(values, to: &output)
+  }
+
+  /// The longest text of a column, in bytes. An index stores no text above 2,700 bytes.
+  private static let longestText = 1_000
+
+  private func append(_ values: [JSON?], to output: inout [UInt8]) throws(RowProblem) {
+    for (index, column) in definition.columns.enumerated() where column.kind == .text {
+      if case .string(let text)? = values[index], text.utf8.count > Self.longestText { throw .tooLong }
+    }
     for (index, column) in definition.columns.enumerated() {
       if index > 0 { output.append(UInt8(ascii: "\t")) }
       CopyText.append(values[index], column.kind, to: &output)
@@ -78,7 +89,9 @@ struct RowEncoder: Sendable {
       let start = output.count
       for (index, column) in definition.columns.enumerated() {
         if index > 0 { output.append(UInt8(ascii: "\t")) }
-        guard CopyText.append(row.values[index], of: bytes, column.kind, to: &output) else {
+        let value = row.values[index]
+        let isTooLong = column.kind == .text && value.end - value.start > Self.longestText
+        guard !isTooLong, CopyText.append(value, of: bytes, column.kind, to: &output) else {
           output.removeSubrange(start...)
           return false
         }
@@ -109,11 +122,7 @@ struct RowEncoder: Sendable {
       record.key.map { .string(String(decoding: $0, as: UTF8.self)) }, header("ce_time"), header("ce_notificationid"),
       header("ce_supersedes"), .object(object),
     ]
-    for (index, column) in definition.columns.enumerated() {
-      if index > 0 { output.append(UInt8(ascii: "\t")) }
-      CopyText.append(values[index], column.kind, to: &output)
-    }
-    output.append(UInt8(ascii: "\n"))
+    try append(values, to: &output)
   }
 }
 

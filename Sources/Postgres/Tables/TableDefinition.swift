@@ -68,7 +68,7 @@ package struct TableDefinition: Sendable {
     }
   }
 
-  /// The table of events is not made of fields: `EventRow` fills these columns.
+  /// The table of events is not made of fields: `RowEncoder` fills these columns.
   private static let events = TableDefinition(
     table: .events, topic: nil, key: nil,
     columns: [

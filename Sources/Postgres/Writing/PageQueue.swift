@@ -13,6 +13,9 @@ final class PageQueue: Sendable {
 
   private let state = Mutex(State())
 
+  /// The number of pages that wait.
+  var count: Int { state.withLock { $0.pages.count } }
+
   /// Adds a page, and returns once the writer has taken it; false if the queue was closed instead.
   func put(_ page: EncodedPage) async -> Bool {
     await withTaskCancellationHandler {
@@ -52,7 +55,7 @@ final class PageQueue: Sendable {
     let (pages, readers) = state.withLock { state -> ([EncodedPage], [CheckedContinuation<Bool, Never>]) in
       guard !state.isClosed else { return ([], []) }
       var (count, total) = (0, 0)
-      for page in state.pages where count == 0 || total + page.count <= limit {
+      for page in state.pages {
         guard count == 0 || total + page.count <= limit else { break }
         total += page.count
         count += 1

@@ -124,10 +124,20 @@ package struct PostgresWriter: Service {
   /// Writes partitions until the task is cancelled. After a failure it begins again at the positions of the database.
   private func write(_ partitions: [TopicPartition], as member: KafkaConsumer) async throws {
     guard !partitions.isEmpty else { return status.idle() }
+    let positions = Positions()
+    defer { for topic in Set(partitions.map(\.topic)) { metrics.lag(of: topic, 0) } }
+    // Also while the database is down: that is when the lag grows. It ends with this function.
+    async let _: Void = measureLag(positions, member)
+    try await writeAgain(partitions, as: member, positions)
+  }
+
+  private func writeAgain(
+    _ partitions: [TopicPartition], as member: KafkaConsumer, _ positions: Positions
+  ) async throws {
     let backoff = Backoff()
     while !Task.isCancelled {
       do {
-        try await session(partitions, as: member, whenWritten: backoff.reset)
+        try await session(partitions, as: member, positions, whenWritten: backoff.reset)
       } catch let error as PostgresError where error.isTemporary {
         guard !Task.isCancelled else { break }
         metrics.failed(error)
@@ -146,30 +156,31 @@ package struct PostgresWriter: Service {
         metrics.failed(error)
         throw MillraceError(
           .unavailable, "\(error)", at: "postgres",
-          remedy: error.code.hasPrefix("42") || error.code.hasPrefix("28")
+          remedy: error.code.hasPrefix("42")
             ? "grant this user the rights in docs/postgres.md, or run millrace postgres migrate"
             : "see the database's log; nothing of the transaction was written")
       } catch is CancellationError {
         break
       }
     }
-    metrics.isConnected(false)
   }
 
   /// Connects, reads the partitions from the database's positions on, and writes them.
   private func session(
-    _ partitions: [TopicPartition], as member: KafkaConsumer, whenWritten: @escaping @Sendable () -> Void
+    _ partitions: [TopicPartition], as member: KafkaConsumer, _ positions: Positions,
+    whenWritten: @escaping @Sendable () -> Void
   ) async throws {
     let connection = try await PostgresConnection.open(settings, application: "millrace-postgres")
     let writer = try await TableWriter(connection, settings, cluster: cluster)
     let starts = try await starts(of: partitions, writer, member)
     metrics.isConnected(true)
+    defer { metrics.isConnected(false) }
     status.connected()
     let reader = try KafkaConsumer(
       kafka.buffering(partitions.count), subscription: .partitions(starts.mapValues { .offset($0) }),
       observer: .reporting(client: "reader", to: logger))
     let pages = PageQueue()
-    let positions = Positions(starts)
+    for (partition, offset) in starts { positions.move(partition, to: offset) }
     try await withThrowingTaskGroup(of: Void.self) { group in
       defer {
         pages.close()
@@ -187,7 +198,6 @@ package struct PostgresWriter: Service {
           }
         }
       }
-      group.addTask { try await measureLag(positions, member) }
       group.addTask { try await write(pages, writer, positions, member, whenWritten) }
       try await group.next()
     }
@@ -216,7 +226,7 @@ package struct PostgresWriter: Service {
   private func nextPage(of queue: PartitionQueue, _ limit: Int, at next: Int64) async throws -> PartitionPage? {
     do throws(KafkaError) { return try await queue.nextPage(upTo: limit, choosing: nil) } catch {
       guard error.code == .noOffsetReset else { throw error }
-      throw Self.gap(queue.partition, at: next, in: nil, settings.schema)
+      throw gap(queue.partition, at: next, in: nil)
     }
   }
 
@@ -251,8 +261,15 @@ package struct PostgresWriter: Service {
   private func starts(
     of partitions: [TopicPartition], _ writer: TableWriter, _ member: KafkaConsumer
   ) async throws -> [TopicPartition: Int64] {
-    let ranges = try await member.watermarks(of: Set(partitions), timeout: Self.timeout)
+    // The positions first: another process may still move them, and its records are then within the ranges.
     var positions = try await writer.positions(partitions)
+    var ranges = try await member.watermarks(of: Set(partitions), timeout: Self.timeout)
+    // A former leader answers with an old end until it learns that it is no longer the leader.
+    for _ in 0..<5 where positions.contains(where: { $0.value > ranges[$0.key]?.upperBound ?? $0.value }) {
+      try await Task.sleep(for: .seconds(1))
+      ranges = try await member.watermarks(of: Set(partitions), timeout: Self.timeout)
+    }
+    let known = positions
     var first: [TopicPartition: Int64] = [:]
     for partition in partitions where positions[partition] == nil {
       first[partition] = ranges[partition]?.lowerBound ?? 0
@@ -261,35 +278,39 @@ package struct PostgresWriter: Service {
       try await writer.begin(first)
       positions = try await writer.positions(partitions)
     }
-    for (partition, next) in positions.sorted(by: { $0.key < $1.key }) {
+    for (partition, next) in known.sorted(by: { $0.key < $1.key }) {
       guard let range = ranges[partition], next < range.lowerBound || next > range.upperBound else { continue }
-      throw Self.gap(partition, at: next, in: range, settings.schema)
+      throw gap(partition, at: next, in: range)
     }
     return positions
   }
 
-  private static func gap(
-    _ partition: TopicPartition, at next: Int64, in range: Range<Int64>?, _ schema: String
-  ) -> MillraceError {
-    let row = "topic = '\(partition.topic)' AND \"partition\" = \(partition.partition)"
-    guard let range, next > range.upperBound else {
-      let start = range.map { "\($0.lowerBound)" } ?? "its first offset"
+  /// - Parameter range: The range of the partition, nil if it is not known.
+  private func gap(_ partition: TopicPartition, at next: Int64, in range: Range<Int64>?) -> MillraceError {
+    let topic = "cluster =\(TableWriter.literal(cluster)) AND topic =\(TableWriter.literal(partition.topic))"
+    guard let range else {
+      return MillraceError(
+        .topics, "records from offset \(next) on were deleted before they were written", at: "\(partition)",
+        remedy: "start the process again; it then says where the topic begins, and how to accept the gap")
+    }
+    guard next > range.upperBound else {
       return MillraceError(
         .topics,
-        "records from offset \(next) on were deleted before they were written; the topic now begins at \(start)",
+        "records from offset \(next) on were deleted before they were written; the topic now begins at "
+          + "\(range.lowerBound)",
         at: "\(partition)",
-        remedy:
-          "replay them, then accept the gap: UPDATE \(schema).positions SET next = \(start) WHERE \(row)")
+        remedy: "replay them, then accept the gap: UPDATE \(settings.schema).positions SET next = \(range.lowerBound) "
+          + "WHERE \(topic) AND \"partition\" = \(partition.partition)")
     }
     return MillraceError(
       .topics,
       "the database continues at offset \(next), but the topic ends at \(range.upperBound): it was created again",
       at: "\(partition)",
-      remedy: "if its old rows may stay, DELETE FROM \(schema).positions WHERE topic = '\(partition.topic)'")
+      remedy: "if its old rows may stay, DELETE FROM \(settings.schema).positions WHERE \(topic)")
   }
 
-  private func measureLag(_ positions: Positions, _ member: KafkaConsumer) async throws {
-    while true {
+  private func measureLag(_ positions: Positions, _ member: KafkaConsumer) async {
+    while !Task.isCancelled {
       let current = positions.all
       if let ranges = try? await member.watermarks(of: Set(current.keys), timeout: Self.timeout) {
         var lags: [String: Int64] = [:]
@@ -298,7 +319,8 @@ package struct PostgresWriter: Service {
         }
         for (topic, lag) in lags { metrics.lag(of: topic, lag) }
       }
-      try await Task.sleep(for: .seconds(10))
+      // Cancellation ends the wait and the loop.
+      try? await Task.sleep(for: .seconds(10))
     }
   }
 }
@@ -320,9 +342,7 @@ private final class Backoff: Sendable {
 
 /// How far each partition has been written, for the lag.
 private final class Positions: Sendable {
-  private let state: Mutex<[TopicPartition: Int64]>
-
-  init(_ starts: [TopicPartition: Int64]) { state = Mutex(starts) }
+  private let state = Mutex<[TopicPartition: Int64]>([:])
 
   var all: [TopicPartition: Int64] { state.withLock { $0 } }
 

@@ -68,10 +68,12 @@ struct TableWriter: Sendable {
   /// - Throws: ``PostgresError``; its code is ``PostgresError/fenced`` if another process has written the same records.
   ///   Then nothing is written.
   func write(_ pages: [EncodedPage]) async throws {
+    let changes = Dictionary(grouping: pages, by: \.table).sorted { $0.key.rawValue < $1.key.rawValue }
+      .map { TableChange(TableDefinition.of($0.key), $0.value) }
     try await connection.execute("BEGIN", to: "begin")
     do {
-      try await copy(pages)
-      try await connection.execute(finish(pages), to: "move the positions")
+      try await copy(changes, pages)
+      try await connection.execute(finish(changes, pages), to: "move the positions")
       try await connection.execute("COMMIT", to: "commit")
     } catch let error as PostgresError {
       if !error.isConnectionLost { _ = try? await connection.execute("ROLLBACK", to: "roll back") }
@@ -81,15 +83,12 @@ struct TableWriter: Sendable {
 
   /// Copies rows. A process that stops here holds no lock that its successor waits for: the rows of tables with a key
   /// are in temporary tables, and the other tables only grow.
-  private func copy(_ pages: [EncodedPage]) async throws {
-    for (table, pages) in Dictionary(grouping: pages, by: \.table).sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      let definition = TableDefinition.of(table)
+  private func copy(_ changes: [TableChange], _ pages: [EncodedPage]) async throws {
+    for change in changes where change.hasRows {
+      let (definition, table) = (change.definition, change.definition.table.rawValue)
       let columns = definition.columns.map { "\"\($0.name)\"" }.joined(separator: ", ")
-      let rows = definition.key == nil ? pages.map(\.rows) : Self.newest(pages).rows
-      let target = definition.key == nil ? "\(settings.schema).\(table.rawValue)" : Self.staging(definition)
-      if rows.contains(where: { !$0.isEmpty }) {
-        try await connection.copy("COPY \(target) (\(columns)) FROM STDIN", rows, to: "write \(table.rawValue)")
-      }
+      let target = definition.key == nil ? "\(settings.schema).\(table)" : Self.staging(definition)
+      try await connection.copy("COPY \(target) (\(columns)) FROM STDIN", change.rows, to: "write \(table)")
     }
     let rejected = pages.flatMap { page in page.rejected.map { Self.row($0, page.partition) } }
     if !rejected.isEmpty {
@@ -101,7 +100,7 @@ struct TableWriter: Sendable {
 
   /// The statements that change rows which others may change too. The server runs them without waiting for this process,
   /// so a stopped process holds their locks for ten seconds at most.
-  private func finish(_ pages: [EncodedPage]) -> String {
+  private func finish(_ changes: [TableChange], _ pages: [EncodedPage]) -> String {
     let partitions = pages.sorted { $0.partition < $1.partition }
     var statements = [
       """
@@ -113,34 +112,33 @@ struct TableWriter: Sendable {
       """
     ]
     var changed: [String] = []
-    for (table, pages) in Dictionary(grouping: pages, by: \.table).sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      let definition = TableDefinition.of(table)
+    for change in changes {
+      let (definition, table) = (change.definition, change.definition.table)
       guard let key = definition.key else {
-        statements += pages.compactMap { page in page.erased.map { erasure(of: $0, in: page) } }
+        statements += change.pages.compactMap { page in page.erased.map { erasure(of: $0, in: page) } }
         continue
       }
-      let newest = Self.newest(pages)
       let columns = definition.columns.map { "\"\($0.name)\"" }
-      if newest.rows.contains(where: { !$0.isEmpty }) {
-        let changes = columns.filter { $0 != "\"\(key.name)\"" }.map { "\($0) = EXCLUDED.\($0)" }
+      if change.hasRows {
+        let assignments = columns.filter { $0 != "\"\(key.name)\"" }.map { "\($0) = EXCLUDED.\($0)" }
         statements.append(
           """
           INSERT INTO \(settings.schema).\(table.rawValue) (\(columns.joined(separator: ", "))) \
           SELECT \(columns.joined(separator: ", ")) FROM \(Self.staging(definition)) ORDER BY "\(key.name)" \
-          ON CONFLICT ("\(key.name)") DO UPDATE SET \(changes.joined(separator: ", ")), updated_at = now()
+          ON CONFLICT ("\(key.name)") DO UPDATE SET \(assignments.joined(separator: ", ")), updated_at = now()
           """)
       }
-      if !newest.deleted.isEmpty {
+      if !change.deleted.isEmpty {
         statements.append(
           """
           DELETE FROM \(settings.schema).\(table.rawValue) \
-          WHERE "\(key.name)" = ANY(\(Self.literal(Self.array(newest.deleted)))::text[])
+          WHERE "\(key.name)" = ANY(\(Self.literal(Self.array(change.deleted)))::text[])
           """)
-        if let topic = pages.first?.partition.topic {
-          statements.append(rejectedRows(of: newest.deleted.map { Array($0.utf8) }, topic))
+        if let topic = change.pages.first?.partition.topic {
+          statements.append(rejectedRows(of: change.deleted.map { Array($0.utf8) }, topic))
         }
       }
-      if table != .entitlements { changed += newest.keys }
+      if table != .entitlements { changed += change.keys }
     }
     if settings.notify, !changed.isEmpty {
       // A payload is at most 8,000 bytes.
@@ -164,6 +162,9 @@ struct TableWriter: Sendable {
     } else {
       rows =
         "DELETE FROM \(settings.schema).\(page.table.rawValue) WHERE original_transaction_id =\(customer)"
+        + (page.table == .transactions
+          // A record about a download has the id of the download as its key, and no purchase.
+          ? " OR (original_transaction_id IS NULL AND app_transaction_id =\(customer))" : "")
     }
     return rejected + ";\n" + rows
   }
@@ -172,35 +173,6 @@ struct TableWriter: Sendable {
     let keys = Self.array(keys.map { #"\x"# + Hex.text($0) })
     return "DELETE FROM \(settings.schema).rejected "
       + "WHERE topic =\(Self.literal(topic)) AND key = ANY(\(Self.literal(keys))::bytea[])"
-  }
-
-  /// The newest row or deletion of each key.
-  private static func newest(_ pages: [EncodedPage]) -> (rows: [[UInt8]], deleted: [String], keys: [String]) {
-    var seen: Set<[UInt8]> = []
-    var rows: [[UInt8]] = []
-    var (deleted, keys): ([String], [String]) = ([], [])
-    // One partition has all records of a key, and its pages come in order.
-    for page in pages.reversed() {
-      var bytes: [UInt8] = []
-      if page.keyed.allSatisfy({ $0.place != nil && !seen.contains($0.key) }),
-        Set(page.keyed.map(\.key)).count == page.keyed.count
-      {
-        // Usual: every key once.
-        bytes = page.rows
-        for row in page.keyed {
-          seen.insert(row.key)
-          keys.append(String(decoding: row.key, as: UTF8.self))
-        }
-      } else {
-        for row in page.keyed.reversed() where seen.insert(row.key).inserted {
-          let key = String(decoding: row.key, as: UTF8.self)
-          keys.append(key)
-          if let place = row.place { bytes += page.rows[place] } else { deleted.append(key) }
-        }
-      }
-      rows.append(bytes)
-    }
-    return (rows, deleted, keys)
   }
 
   private static func row(_ rejected: EncodedPage.Rejected, _ partition: TopicPartition) -> [UInt8] {
@@ -234,5 +206,49 @@ struct TableWriter: Sendable {
       literal.unicodeScalars.append(character)
     }
     return literal + "'"
+  }
+}
+
+/// The changes of one transaction in one table.
+private struct TableChange {
+  let definition: TableDefinition
+  let pages: [EncodedPage]
+  /// The rows to write. A table with a key gets the newest row of each key.
+  private(set) var rows: [[UInt8]] = []
+  /// The keys whose newest record is a deletion.
+  private(set) var deleted: [String] = []
+  /// The keys that change, if the table has a key.
+  private(set) var keys: [String] = []
+
+  var hasRows: Bool { rows.contains { !$0.isEmpty } }
+
+  init(_ definition: TableDefinition, _ pages: [EncodedPage]) {
+    (self.definition, self.pages) = (definition, pages)
+    guard definition.key != nil else {
+      rows = pages.map(\.rows)
+      return
+    }
+    var seen: Set<[UInt8]> = []
+    // One partition has all records of a key, and its pages come in order.
+    for page in pages.reversed() {
+      var bytes: [UInt8] = []
+      if page.keyed.allSatisfy({ $0.place != nil && !seen.contains($0.key) }),
+        Set(page.keyed.map(\.key)).count == page.keyed.count
+      {
+        // Usual: every key once.
+        bytes = page.rows
+        for row in page.keyed {
+          seen.insert(row.key)
+          keys.append(String(decoding: row.key, as: UTF8.self))
+        }
+      } else {
+        for row in page.keyed.reversed() where seen.insert(row.key).inserted {
+          let key = String(decoding: row.key, as: UTF8.self)
+          keys.append(key)
+          if let place = row.place { bytes += page.rows[place] } else { deleted.append(key) }
+        }
+      }
+      rows.append(bytes)
+    }
   }
 }

@@ -45,17 +45,18 @@ package struct SubscriptionTable: Sendable {
     return try await newest.values.values.map { try JSONObject(parsing: $0) }
   }
 
-  /// Returns a random sample of the subscriptions' rows. Reads the whole table.
+  /// Returns a random sample of the rows of an app's subscriptions. Reads the whole table.
   /// - Throws: ``MillraceError`` if the topic is missing; `KafkaError`; `CancellationError`.
-  package func sample<Random: RandomNumberGenerator>(_ count: Int, by random: inout Random) async throws -> [JSONObject]
-  {
+  package func sample<Random: RandomNumberGenerator>(
+    _ count: Int, of bundleId: String, by random: inout Random
+  ) async throws -> [JSONObject] {
     let topic = prefix + SubscriptionsWorker.subscriptionsTopic
     let partitions = (0..<Int32(clamping: try await partitions(of: topic))).map {
       TopicPartition(topic: topic, partition: $0)
     }
     let names = KnownKeys()
     let ranges = try await log.highWatermarks(of: partitions, timeout: .seconds(15))
-    try await log.scan(ranges, where: nil, upTo: 10_000) { page in await names.take(page.records) }
+    try await log.scan(ranges, where: nil, upTo: 10_000) { page in try await names.take(page.records, of: bundleId) }
     let chosen = await names.keys.sorted { $0.lexicographicallyPrecedes($1) }.shuffled(using: &random).prefix(count)
     return try await rows(of: Set(chosen.map { String(decoding: $0, as: UTF8.self) }))
   }
@@ -88,10 +89,14 @@ private actor NewestRows {
 private actor KnownKeys {
   private(set) var keys: Set<[UInt8]> = []
 
-  func take(_ records: [ConsumerRecord]) {
+  func take(_ records: [ConsumerRecord], of bundleId: String) throws {
     for record in records {
       guard let key = record.key else { continue }
-      if record.value == nil { keys.remove(key) } else { keys.insert(key) }
+      if let value = record.value, try JSONObject(parsing: value)["bundleId"] == .string(bundleId) {
+        keys.insert(key)
+      } else {
+        keys.remove(key)
+      }
     }
   }
 }

@@ -40,6 +40,19 @@ import Testing
     #expect(RetryAfter.parse(value, now: Self.now) == nil)
   }
 
+  @Test(
+    arguments: [
+      ("0", 0), ("90", 90), (" 90\t", 90), ("86400", 21_600), ("86401", 21_600), ("1767225660", 21_600),
+      ("99999999999999999999999999", 21_600), ("Thu, 01 Jan 2026 00:05:00 GMT", 300),
+      ("Wed, 31 Dec 2025 23:00:00 GMT", 0), ("Fri, 02 Jan 2026 00:00:01 GMT", 21_600), ("", nil), (" ", nil),
+      ("soon", nil), ("-1", nil), ("1.5", nil), ("2026-01-01T00:05:00Z", nil),
+    ] as [(String, Int64?)])
+  func `a server other than Apple's sends seconds or a date, and longer delays are cut to six hours`(
+    value: String, seconds: Int64?
+  ) {
+    #expect(RetryAfter.standard(value, now: Self.now) == seconds.map { Self.now + .seconds($0) })
+  }
+
   @Test func `a time is always between now and the horizon`() {
     let seed: UInt64 = 20_260_101
     var generator = SeededGenerator(seed: seed)

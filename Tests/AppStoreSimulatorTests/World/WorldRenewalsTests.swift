@@ -91,6 +91,16 @@ import Testing
     #expect(transaction.purchaseDate > end)
   }
 
+  @Test func `a customer who cancels does so after the recovery of the period's billing`() throws {
+    let world = Rehearsal.world(
+      behaviour: Behaviour(billingFails: 0.5, recovers: 1, recoversWithin: day * 15, cancels: 0.5))
+    for number in 0..<200 { try world.buy(Rehearsal.graceful, at: .newYear + .seconds(number * 60)) }
+    try world.run(until: .newYear + day * 100)
+    let dates = world.withState { $0.realms[0].log.records.map(\.facts.signedDate) }
+    #expect(world.told().contains("DID_RENEW/BILLING_RECOVERY"))
+    #expect(zip(dates, dates.dropFirst()).allSatisfy { $0 <= $1 })
+  }
+
   @Test func `disabling renewal expires at the end, and enabling it again renews`() throws {
     let world = Rehearsal.world()
     let leaves = try world.buy(Rehearsal.monthly, at: .newYear)

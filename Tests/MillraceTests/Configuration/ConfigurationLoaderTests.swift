@@ -80,6 +80,19 @@ import Testing
       // Settings that must be given together with this one.
       if setting.name == "ingress.tls.key" { environment["MILLRACE_INGRESS_TLS_CERTIFICATE"] = "x" }
       if setting.name == "ingress.tls.certificate" { environment["MILLRACE_INGRESS_TLS_KEY"] = "x" }
+      if setting.name.hasPrefix("kafka.oauth.") {
+        let method =
+          switch setting.name {
+          case "kafka.oauth.tokenFile": ["METHOD": "file"]
+          case "kafka.oauth.extensions": ["METHOD": "file", "TOKEN_FILE": "x"]
+          case "kafka.oauth.method", "kafka.oauth.region", "kafka.oauth.accessKeyId", "kafka.oauth.secretAccessKeyFile":
+            ["METHOD": "aws", "REGION": "x", "ACCESS_KEY_ID": "x", "SECRET_ACCESS_KEY_FILE": "x"]
+          default: ["METHOD": "oidc", "TOKEN_URL": "https://x", "CLIENT_ID": "x", "CLIENT_SECRET_FILE": "x"]
+          }
+        for (key, value) in method {
+          environment["MILLRACE_KAFKA_OAUTH_\(key)"] = environment["MILLRACE_KAFKA_OAUTH_\(key)"] ?? value
+        }
+      }
       if ["clock.origin", "clock.start"].contains(setting.name) {
         environment["MILLRACE_APP_STORE_PRODUCTION_URL"] = "http://x"
         environment["MILLRACE_APP_STORE_SANDBOX_URL"] = "http://x"

@@ -15,6 +15,17 @@ import Testing
     #expect(client.properties["sasl.password"] == "hunter2")
   }
 
+  @Test func `A client with tokens uses TLS unless the properties say otherwise`() throws {
+    var settings = KafkaSettings()
+    #expect(try settings.client(clientID: "test").tokens == nil)
+    settings.oauth.method = .file
+    settings.oauth.tokenFile = "/token"
+    let client = try settings.client(clientID: "test")
+    #expect(client.tokens != nil && client.properties["security.protocol"] == "sasl_ssl" && client.objection == nil)
+    settings.properties["security.protocol"] = "sasl_plaintext"
+    #expect(try settings.client(clientID: "test").properties["security.protocol"] == "sasl_plaintext")
+  }
+
   @Test func `The error for a missing property file names it`() {
     var settings = KafkaSettings()
     settings.propertyFiles = ["sasl.password": "/nowhere/password"]

@@ -13,6 +13,7 @@ import Testing
     "The ingress": "another process; IngressTests compares its metrics with the page",
     "Backfill": "`millrace backfill --follow` is another process without a worker's metrics",
     "HTTP workers": "another process; HTTPWorkersTests compares its metrics with the page",
+    "Tokens for Kafka": "only with kafka.oauth; scripts/check oauth reads them",
     "PostgreSQL": "another process; PostgresTests compares its metrics with the page",
   ]
 

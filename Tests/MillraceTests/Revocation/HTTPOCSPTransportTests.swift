@@ -12,19 +12,7 @@ import Testing
     _ answer: @escaping @Sendable (Request) async throws -> Response,
     _ body: (HTTPOCSPTransport, String) async throws -> Void
   ) async throws {
-    let router = Router()
-    router.post("ocsp") { request, _ in try await answer(request) }
-    let (ports, told) = AsyncStream.makeStream(of: Int.self)
-    let application = Application(
-      router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
-      onServerRunning: { told.yield($0.localAddress?.port ?? 0) })
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await application.run() }
-      var iterator = ports.makeAsyncIterator()
-      let port = try #require(await iterator.next())
-      try await body(HTTPOCSPTransport(patience: .seconds(300)), "http://127.0.0.1:\(port)/ocsp")
-      group.cancelAll()
-    }
+    try await LocalServer.answering(answer) { try await body(HTTPOCSPTransport(patience: .seconds(300)), "\($0)/ocsp") }
   }
 
   private func fails(_ transport: HTTPOCSPTransport, _ url: String) async -> MillraceError? {

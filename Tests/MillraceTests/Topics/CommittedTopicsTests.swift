@@ -12,6 +12,14 @@ import Testing
     try TopicCatalog.load(directory: "\(Project.root)/topics", prefix: "", lanes: 12)
   }
 
+  @Test func `Every program has the committed files`() throws {
+    let worker = TopicCatalog.Worker(name: "winback", retryDelays: [.seconds(10), .seconds(3_600)])
+    let builtIn = try TopicCatalog.load(directory: nil, prefix: "x.", lanes: 6, workers: [worker])
+    let committed = try TopicCatalog.load(
+      directory: "\(Project.root)/topics/", prefix: "x.", lanes: 6, workers: [worker])
+    #expect(builtIn == committed)
+  }
+
   @Test func `The ten families, the tables, the quarantine and the shared topics are declared`() throws {
     let families = [
       "subscriptions", "purchases", "refunds", "renewal-extensions", "consumption-requests", "external-purchases",

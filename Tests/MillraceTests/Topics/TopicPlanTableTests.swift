@@ -8,6 +8,7 @@ import Testing
     var plan = TopicPlan(declared: [], actual: [], brokerCount: 3, durability: .strict)
     plan.steps = [
       .create(topic: "long.name", partitions: 12, replication: 3, settings: ["b": "2", "a": "1"]),
+      .create(topic: "m", partitions: 4, replication: 2, settings: [:]),
       .alter(
         topic: "x", changes: [.init(name: "retention.ms", from: "1", to: "2"), .init(name: "z", from: nil, to: "3")]),
       .addPartitions(topic: "y", from: 1, to: 2), .refuse(topic: "r", reason: "because"), .keep(topic: "k"),
@@ -16,13 +17,15 @@ import Testing
       plan.table() == """
         TOPIC      ACTION  WHAT
         long.name  create  12 partitions, 3 replicas a=1 b=2
+        m          create  4 partitions, 2 replicas
         x          alter   retention.ms: 1 → 2
                            z: unknown → 3
         y          extend  partitions: 1 → 2
         r          refuse  because
         k          keep
 
-        1 to create, 1 to alter, 1 to extend, 1 refused, 1 as declared.
+        2 to create, 1 to alter, 1 to extend, 1 refused, 1 as declared.
+        The topics to create have 16 partitions and 44 replicas.
 
         """)
   }

@@ -58,6 +58,7 @@ struct DoctorConfigurationTests {
     let table: [(String, (inout MillraceConfiguration) -> Void)] = [
       ("topics.directory", { $0.topics.directory = "/nowhere" }),
       ("kafka.propertyFiles", { $0.kafka.propertyFiles = ["sasl.password": "/nowhere"] }),
+      ("kafka.oauth.tokenFile", { $0.kafka.oauth.tokenFile = "/nowhere" }),
       ("sharedSecretFiles", { $0.apps[0].sharedSecretFiles = ["/nowhere"] }),
       ("trust.roots", { $0.trust.roots = ["/nowhere"] }),
       ("apps[0].api.privateKeyFile", { $0.apps[0].api.privateKeyFile = "/nowhere" }),

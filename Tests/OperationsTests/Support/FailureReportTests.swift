@@ -28,7 +28,8 @@ struct FailureReportTests {
   func kafka() {
     let table: [(BrokerProblem.Kind, String)] = [
       (.connection, "that the brokers run"), (.name, "the names in kafka.bootstrapServers"),
-      (.securityProtocol, "check security.protocol"), (.tls, "ssl.*"), (.authentication, "sasl.password"),
+      (.securityProtocol, "check security.protocol"), (.tls, "ssl.*"), (.authentication, "sasl.*"),
+      (.token, "check kafka.oauth"),
     ]
     for (kind, words) in table {
       var error = KafkaError(code: .timedOut, operation: "read", reason: "timed out", isRetriable: true)

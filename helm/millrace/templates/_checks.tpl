@@ -23,6 +23,11 @@
 {{- fail (printf "config.kafka.properties.%s would be stored in plain text in a ConfigMap: move it to config.kafka.propertyFiles as {secret: …, key: …}" $name) -}}
 {{- end -}}
 {{- end -}}
+{{- $oauth := default (dict) $config.kafka.oauth -}}
+{{- $needsAccount := or (and (eq (default "" $oauth.method) "aws") (not $oauth.accessKeyId)) (hasKey (default (dict) $oauth.tokenFile) "serviceAccountAudience") -}}
+{{- if and $needsAccount .Values.serviceAccount.create (eq .Values.topics.manage "job") -}}
+{{- fail "the topics job runs before the release creates its ServiceAccount, so it would have no tokens for Kafka: create the account beforehand, set serviceAccount.create to false and serviceAccount.name to its name, or set topics.manage to none" -}}
+{{- end -}}
 {{- range $worker, $entry := default (dict) $config.workers -}}
 {{- range $name, $value := dig "settings" "headers" (dict) (default (dict) $entry) -}}
 {{- if regexMatch "(?i)^(authorization|proxy-authorization|cookie|.*(token|secret|api-?key).*)$" $name -}}
@@ -65,8 +70,19 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- if and .Values.workers.http.enabled (empty $handlers) -}}
-{{- fail "workers.http is enabled, but no entry of config.workers has a handler: add one with handler.url, or set workers.http.enabled to false" -}}
+{{- $webhooks := list -}}
+{{- range $worker, $entry := include "millrace.configuredWorkers" . | fromJson -}}
+{{- if hasPrefix "webhook-" $worker -}}
+{{- $webhooks = append $webhooks $worker -}}
+{{- range $key := list "url" "secretFile" -}}
+{{- if not (dig "settings" $key "" (default (dict) $entry)) -}}
+{{- fail (printf "config.webhooks.%s has no %s: set it (docs/webhooks.md)" (trimPrefix "webhook-" $worker) $key) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.workers.http.enabled (empty $handlers) (empty $webhooks) -}}
+{{- fail "workers.http is enabled, but no entry of config.workers has a handler, and config.webhooks is empty: add one with handler.url, or set workers.http.enabled to false" -}}
 {{- end -}}
 {{- if .Values.workers.consumption.enabled -}}
 {{- $consumption := dig "consumption" "settings" (dict) (default (dict) $config.workers) -}}
@@ -128,7 +144,7 @@
 {{- end -}}
 {{- if hasPrefix "consumer-" $process.name -}}
 {{- $worker := first $process.workers -}}
-{{- if or (has $worker (list "subscriptions" "refunds" "renewal-extensions" "consumption" "decoder")) (hasPrefix "forward-" $worker) -}}
+{{- if or (has $worker (list "subscriptions" "refunds" "renewal-extensions" "consumption" "decoder")) (hasPrefix "forward-" $worker) (hasPrefix "webhook-" $worker) -}}
 {{- fail (printf "consumers.%s has the name of a built-in worker and would share its group and ledger: rename it" $worker) -}}
 {{- end -}}
 {{- if has $worker $handlers -}}

@@ -12,9 +12,21 @@ worker gets an entry under `workers`, and the file omits credentials that the pr
 {{- if $names -}}{{- $names | uniq | toJson -}}{{- else -}}[]{{- end -}}
 {{- end -}}
 
+{{/* `config.workers`, with `config.webhooks.<name>` as the settings of the worker `webhook-<name>`. JSON object. */}}
+{{- define "millrace.configuredWorkers" -}}
+{{- $entries := deepCopy (default (dict) .Values.config.workers) -}}
+{{- range $name, $settings := default (dict) .Values.config.webhooks -}}
+{{- $worker := printf "webhook-%s" $name -}}
+{{- $entry := default (dict) (get $entries $worker) -}}
+{{- $_ := set $entry "settings" (mergeOverwrite (default (dict) $entry.settings) (deepCopy (default (dict) $settings))) -}}
+{{- $_ := set $entries $worker $entry -}}
+{{- end -}}
+{{- $entries | toJson -}}
+{{- end -}}
+
 {{/* The rendered value of `workers`: every configured worker, and every running one. JSON object. */}}
 {{- define "millrace.workerEntries" -}}
-{{- $entries := deepCopy (default (dict) .Values.config.workers) -}}
+{{- $entries := include "millrace.configuredWorkers" . | fromJson -}}
 {{- range $name := include "millrace.workerNames" . | fromJsonArray -}}
 {{- if not (get $entries $name) -}}{{- $_ := set $entries $name (dict) -}}{{- end -}}
 {{- end -}}
@@ -50,6 +62,8 @@ With `own`, only its own workers: the part whose changes restart its pods. JSON 
 {{- dict "value" (printf "/etc/millrace/secrets/%s/%s" $value.secret $value.key) | toJson -}}
 {{- else if and (hasKey $value "key") (hasKey $value "configMap") -}}
 {{- dict "value" (printf "/etc/millrace/configmaps/%s/%s" $value.configMap $value.key) | toJson -}}
+{{- else if hasKey $value "serviceAccountAudience" -}}
+{{- dict "value" "/etc/millrace/token/token" | toJson -}}
 {{- else -}}
 {{- $result := dict -}}
 {{- range $key, $inner := $value -}}
@@ -73,7 +87,7 @@ With `own`, only its own workers: the part whose changes restart its pods. JSON 
 {{- $value := . -}}
 {{- $found := list -}}
 {{- if kindIs "map" $value -}}
-{{- if and (hasKey $value "key") (or (hasKey $value "secret") (hasKey $value "configMap")) -}}
+{{- if or (hasKey $value "serviceAccountAudience") (and (hasKey $value "key") (or (hasKey $value "secret") (hasKey $value "configMap"))) -}}
 {{- $found = append $found $value -}}
 {{- else -}}
 {{- range $key := keys $value | sortAlpha -}}
@@ -93,6 +107,7 @@ With `own`, only its own workers: the part whose changes restart its pods. JSON 
 {{- $grants := .process.grants -}}
 {{- $config := deepCopy .root.Values.config -}}
 {{- $_ := set $config "workers" (include "millrace.processWorkers" . | fromJson) -}}
+{{- $_ := unset $config "webhooks" -}}
 {{- range $app := default (list) $config.apps -}}
 {{- if not (has "api" $grants) -}}{{- $_ := unset $app "api" -}}{{- end -}}
 {{- if not (has "sharedSecrets" $grants) -}}{{- $_ := unset $app "sharedSecretFiles" -}}{{- end -}}
@@ -124,15 +139,19 @@ Returns {"volumes": […], "mounts": […]} as JSON. */}}
 {{- define "millrace.mounts" -}}
 {{- $secrets := dict -}}
 {{- $configMaps := dict -}}
+{{- $volumes := list -}}
+{{- $mounts := list -}}
 {{- range $reference := (include "millrace.references" (include "millrace.processConfig" . | fromJson) | fromJson).references -}}
 {{- if hasKey $reference "secret" -}}
 {{- $_ := set $secrets $reference.secret (append (default (list) (get $secrets $reference.secret)) $reference.key | uniq) -}}
+{{- else if hasKey $reference "serviceAccountAudience" -}}
+{{- $token := dict "audience" $reference.serviceAccountAudience "expirationSeconds" 3600 "path" "token" -}}
+{{- $volumes = append $volumes (dict "name" "token" "projected" (dict "defaultMode" 288 "sources" (list (dict "serviceAccountToken" $token)))) -}}
+{{- $mounts = append $mounts (dict "name" "token" "mountPath" "/etc/millrace/token" "readOnly" true) -}}
 {{- else -}}
 {{- $_ := set $configMaps $reference.configMap (append (default (list) (get $configMaps $reference.configMap)) $reference.key | uniq) -}}
 {{- end -}}
 {{- end -}}
-{{- $volumes := list -}}
-{{- $mounts := list -}}
 {{- range $name, $keys := $secrets -}}
 {{- $items := list -}}
 {{- range $key := $keys -}}{{- $items = append $items (dict "key" $key "path" $key) -}}{{- end -}}

@@ -33,6 +33,9 @@
 {{/* KEDA's Kafka authentication, from config.kafka. Returns {"sasl", "tls", "secrets": […], "configMaps": […]} as JSON. */}}
 {{- define "millrace.kedaAuth" -}}
 {{- $kafka := .Values.config.kafka -}}
+{{- if dig "oauth" "method" "" $kafka -}}
+{{- fail "the chart cannot give KEDA the tokens of config.kafka.oauth: set autoscaling.enabled to false" -}}
+{{- end -}}
 {{- $protocol := get (default (dict) $kafka.properties) "security.protocol" | default "plaintext" | lower -}}
 {{- $secrets := list -}}
 {{- $configMaps := list -}}

@@ -6,7 +6,7 @@ The processes of this release. Returns {"processes": […]} as JSON. Each proces
   kind       Deployment or StatefulSet
   command    the program and its arguments; the configuration file is in MILLRACE_CONFIG
   workers    the names of the workers it runs
-  families   the notification families it reads, by worker
+  families   the notification families it reads, by worker; `events.<worker>` stands for a topic of events
   grants     the credentials and settings it gets: tls, sharedSecrets, api, receivers, handlers, provider, registry, postgres, privacy, console
   port       its port besides the admin port; 0: none
   settings   its values
@@ -25,7 +25,7 @@ The processes of this release. Returns {"processes": […]} as JSON. Each proces
 {{- if $workers.subscriptions.enabled -}}
 {{- $all = append $all (dict "name" "subscriptions" "place" "workers.subscriptions" "kind" "StatefulSet"
   "command" (list "millrace-subscriptions") "workers" (list "subscriptions")
-  "families" (dict "subscriptions" (list "subscriptions" "purchases" "refunds" "renewal-extensions" "advanced-commerce" "consent" "subscription-imports"))
+  "families" (dict "subscriptions" (list "subscriptions" "purchases" "refunds" "renewal-extensions" "advanced-commerce" "consent" "subscription-imports" "unrecognized"))
   "grants" (list "api" "privacy") "port" 0 "settings" $workers.subscriptions "image" $values.image) -}}
 {{- end -}}
 {{- if $workers.refunds.enabled -}}
@@ -66,10 +66,17 @@ The processes of this release. Returns {"processes": […]} as JSON. Each proces
 {{- if $workers.http.enabled -}}
 {{- $names := list -}}
 {{- $families := dict -}}
-{{- range $name, $entry := default (dict) $values.config.workers -}}
+{{- range $name, $entry := include "millrace.configuredWorkers" $root | fromJson -}}
 {{- if dig "handler" "" (default (dict) $entry) -}}
 {{- $names = append $names $name -}}
 {{- $_ := set $families $name (dig "families" (list) $entry) -}}
+{{- else if hasPrefix "webhook-" $name -}}
+{{- $names = append $names $name -}}
+{{- $events := list -}}
+{{- range $worker := default (include "millrace.publishers" $root | fromJsonArray) (dig "settings" "workers" (list) (default (dict) $entry)) -}}
+{{- $events = append $events (printf "events.%s" $worker) -}}
+{{- end -}}
+{{- $_ := set $families $name $events -}}
 {{- end -}}
 {{- end -}}
 {{- $all = append $all (dict "name" "worker" "place" "workers.http" "kind" "StatefulSet" "command" (list "millrace-worker")
@@ -108,6 +115,21 @@ The processes of this release. Returns {"processes": […]} as JSON. Each proces
 {{- dict "processes" $all | toJson -}}
 {{- end -}}
 
+{{/* The workers of this release that publish events: those that webhooks read by default. JSON list. */}}
+{{- define "millrace.publishers" -}}
+{{- $names := list -}}
+{{- range $key, $name := dict "subscriptions" "subscriptions" "refunds" "refunds" "renewalExtensions" "renewal-extensions" "consumption" "consumption" "decoder" "decoder" -}}
+{{- if dig $key "enabled" false $.Values.workers -}}{{- $names = append $names $name -}}{{- end -}}
+{{- end -}}
+{{- range $name, $given := .Values.consumers -}}
+{{- if $given.enabled -}}{{- $names = append $names $name -}}{{- end -}}
+{{- end -}}
+{{- range $name := keys (default (dict) .Values.config.workers) -}}
+{{- if not (or (hasPrefix "forward-" $name) (hasPrefix "webhook-" $name)) -}}{{- $names = append $names $name -}}{{- end -}}
+{{- end -}}
+{{- $names | uniq | sortAlpha | toJson -}}
+{{- end -}}
+
 {{/* All notification families, from the topic files. JSON list. */}}
 {{- define "millrace.families" -}}
 {{- $families := list -}}
@@ -118,7 +140,7 @@ The processes of this release. Returns {"processes": […]} as JSON. Each proces
 {{- end -}}
 
 {{- define "millrace.familyTopic" -}}
-{{- if eq . "found-refunds" -}}appstore.transactions.refunds{{- else if eq . "subscription-imports" -}}millrace.subscription-imports{{- else -}}appstore.notifications.{{ . }}{{- end -}}
+{{- if hasPrefix "events." . -}}appstore.{{ . }}{{- else if eq . "found-refunds" -}}appstore.transactions.refunds{{- else if eq . "subscription-imports" -}}millrace.subscription-imports{{- else -}}appstore.notifications.{{ . }}{{- end -}}
 {{- end -}}
 
 {{/* A pod's termination grace period: preStopSeconds, shutdown.grace, and 15 s. The process exits by force 5 s after its

@@ -33,6 +33,19 @@ REFERENCES = {
             "key": {"description": "The key.", "type": "string", "pattern": "^[-._a-zA-Z0-9]+$"},
         },
     },
+    "serviceAccountToken": {
+        "description": "A token of the pod's ServiceAccount, which Kubernetes renews within an hour.",
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["serviceAccountAudience"],
+        "properties": {
+            "serviceAccountAudience": {
+                "description": "The audience that the brokers expect.",
+                "type": "string",
+                "minLength": 1,
+            },
+        },
+    },
 }
 
 SECRET = {"$ref": "#/definitions/secretReference"}
@@ -70,7 +83,9 @@ def value(key, kind):
     if kind.startswith("list of "):
         return {"type": "array", "items": value(key, kind.removeprefix("list of "))}
     if kind == "path":
-        return ANY_REFERENCE if key == "trust.roots" else SECRET
+        if key == "kafka.oauth.tokenFile":
+            return {"anyOf": [SECRET, {"$ref": "#/definitions/serviceAccountToken"}]}
+        return ANY_REFERENCE if key in ("trust.roots", "kafka.oauth.caFile") else SECRET
     if kind == "map":
         if key.lower().endswith("files"):
             return {"type": "object", "additionalProperties": SECRET}
@@ -119,6 +134,13 @@ def worker_schema(config, section):
     one = workers["patternProperties"].setdefault(
         pattern, closed({**every["properties"], "settings": settings}, every["description"])
     )
+    if name.startswith("webhook-"):
+        # `webhooks.<name>` is short for the settings of the worker `webhook-<name>`.
+        config["properties"]["webhooks"] = {
+            "description": "The webhooks by name: docs/webhooks.md.",
+            "type": "object",
+            "additionalProperties": one["properties"]["settings"],
+        }
     return one["properties"]["settings"]
 
 
@@ -378,7 +400,10 @@ def values_schema(page):
                     "decoder": worker(
                         "Writes decoded records for consumers that cannot verify a token: docs/decoder.md."
                     ),
-                    "http": worker("Posts to the endpoints of the workers with a handler: docs/http-workers.md."),
+                    "http": worker(
+                        "Posts to the endpoints of the workers with a handler, and to webhooks: docs/http-workers.md, "
+                        "docs/webhooks.md."
+                    ),
                     "forward": worker("Forwards notifications to the receivers in config.forward: docs/forward.md."),
                 },
                 "The built-in workers.",

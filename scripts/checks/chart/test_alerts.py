@@ -58,6 +58,7 @@ def lateness(fast, slow):
 
 
 POSTGRES_LAG = 'millrace_postgres_lag_records{topic="appstore.subscriptions",pod="a"}'
+TOKENS = 'millrace_kafka_token_fetches_total{outcome="%s",namespace="shop",pod="a"}'
 LEAF = "millrace_ingress_apple_certificate_end_seconds"
 ACCEPTED = 'millrace_ingress_app_accepted_total{app="a",environment="Production",pod="p"}'
 
@@ -262,6 +263,13 @@ CASES = [
     Case("MillracePostgresBehind", {POSTGRES_LAG: "0+0x20 20000+0x40 0+0x20"}, {20: 0, 34: 0, 40: 1, 70: 0}),
     Case("MillracePostgresBehind", {POSTGRES_LAG: "0+0x20 stale _x60"}, {30: 0, 45: 1}),
     Case("MillracePostgresBehind", {POSTGRES_LAG: "9000+0x60"}, {60: 0}),
+    # Six failures a minute, then tokens again; and failures between which tokens are fetched.
+    Case(
+        "MillraceKafkaTokenFailing",
+        {TOKENS % "fetched": "1+0x30 2+0x29", TOKENS % "failed": "0+0x9 0+6x20 120+0x29"},
+        {8: 0, 15: 1, 28: 1, 45: 0},
+    ),
+    Case("MillraceKafkaTokenFailing", {TOKENS % "fetched": "1+1x59", TOKENS % "failed": "0+6x59"}, {20: 0, 50: 0}),
     Case(
         "MillraceCampaignDiffers",
         event("renewal-extensions", "campaign.differs", "_x10 1+0x120"),

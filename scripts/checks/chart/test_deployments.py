@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from chart import ci, manifests
-from places import ROOT, TOPICS
+from places import ROOT
 from test_agreement import BIN, default
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -79,12 +79,6 @@ def test_the_program_answers_to_its_names(name, tmp_path):
     single = subprocess.run([BIN / name, "--help"], capture_output=True, text=True)
     assert single.returncode == 0
     assert subprocess.run([link, "--help"], capture_output=True, text=True).stdout == single.stdout
-
-
-def test_every_deployment_reads_the_installed_topics():
-    place = re.search(r"MILLRACE_TOPICS_DIRECTORY=(\S+)", DOCKERFILE)[1]
-    assert f"COPY topics /out{place}" in DOCKERFILE
-    assert {environment(path)["MILLRACE_TOPICS_DIRECTORY"] for path in UNITS} == {place}
 
 
 def test_every_deployment_has_the_same_configuration_path():
@@ -320,6 +314,7 @@ def everything(secrets):
         "families": ["subscriptions"],
         "handler": {"url": "http://127.0.0.1:1/", "secretFile": f"{secrets}/handlers/winback"},
     }
+    configuration["webhooks"] = {"crm": {"url": "http://127.0.0.1:1/", "secretFile": f"{secrets}/handlers/winback"}}
     return configuration
 
 
@@ -359,7 +354,6 @@ def test_each_process_starts_with_only_the_secrets_it_needs(tmp_path):
         variables = {
             "MILLRACE_CONFIG": place / "millrace.yaml",
             "MILLRACE_KAFKA_BOOTSTRAP_SERVERS": "embedded",
-            "MILLRACE_TOPICS_DIRECTORY": TOPICS,
             "MILLRACE_ADMIN_PORT": str(port),
         }
         with (place / "log").open("w") as log:
@@ -384,7 +378,6 @@ def test_workers_start_with_the_shipped_configuration(tmp_path):
             variables = {
                 "MILLRACE_CONFIG": ROOT / "deploy" / "millrace.yaml",
                 "MILLRACE_KAFKA_BOOTSTRAP_SERVERS": "embedded",
-                "MILLRACE_TOPICS_DIRECTORY": TOPICS,
                 "MILLRACE_ADMIN_PORT": str(port),
             }
             with (tmp_path / name).open("w") as log:
@@ -430,7 +423,6 @@ def test_the_systemd_commands_install_everything_that_the_units_need(tmp_path):
         result = subprocess.run([program, "--help"], capture_output=True, text=True)
         assert result.returncode == 0, f"{one.name}: {result.stderr}"
         assert (tmp_path / environment(one)["MILLRACE_CONFIG"].lstrip("/")).is_file()
-        assert list((tmp_path / environment(one)["MILLRACE_TOPICS_DIRECTORY"].lstrip("/")).glob("*.yaml"))
     assert {one.name for one in (tmp_path / "usr/local/bin").iterdir()} == shipped() | {"millrace"}
     assert (tmp_path / "etc/millrace/secrets").stat().st_mode & 0o777 == 0o750
     assert (tmp_path / "usr/lib/sysusers.d/millrace.conf").is_file()

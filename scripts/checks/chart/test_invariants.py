@@ -71,7 +71,7 @@ def test_every_pod_meets_the_restricted_standard(name, document):
         "capabilities": {"drop": ["ALL"]},
     }
     assert not {"hostNetwork", "hostPID", "hostIPC"} & set(pod(document))
-    assert all(set(volume) - {"name"} <= {"configMap", "secret"} for volume in pod(document)["volumes"])
+    assert all(set(volume) - {"name"} <= {"configMap", "secret", "projected"} for volume in pod(document)["volumes"])
 
 
 @each(*WORKLOADS)
@@ -104,23 +104,24 @@ def test_every_mount_has_its_volume_and_is_read_only(name, document):
     assert len({mount["mountPath"] for mount in mounts}) == len(mounts)
 
 
-@each(*WORKLOADS)
-def test_no_mount_hides_the_topics_of_the_image(name, document):
-    assert not any(
-        mount["mountPath"] in ("/etc", "/etc/millrace", "/etc/millrace/topics")
-        for mount in container(document)["volumeMounts"]
-    )
+def files_of(volume):
+    """The names of the files in a volume. A projected volume may only have tokens of the ServiceAccount."""
+    if projected := volume.get("projected"):
+        return [source["serviceAccountToken"]["path"] for source in projected["sources"]]
+    return [item["path"] for item in volume.get("secret", volume.get("configMap"))["items"]]
 
 
 @each("Deployment", "StatefulSet")
 def test_every_path_in_a_file_is_mounted_there(name, document):
     process = container(document)["name"]
-    paths = re.findall(r"/etc/millrace/(?:secrets|configmaps)/[^/\s]+/\S+", yaml.safe_dump(config(name, process)))
+    paths = re.findall(
+        r"/etc/millrace/(?:(?:secrets|configmaps)/[^/\s]+|token)/\S+", yaml.safe_dump(config(name, process))
+    )
     mounts = [mount["mountPath"] for mount in container(document)["volumeMounts"]]
     keys = {
         f"{mount}/{key}"
         for mount, volume in zip(mounts, pod(document)["volumes"], strict=True)
-        for key in [item["path"] for item in volume.get("secret", volume.get("configMap"))["items"]]
+        for key in files_of(volume)
     }
     assert set(paths) <= keys
     assert len(keys - {"/etc/millrace/config/millrace.yaml"}) == len(set(paths)), "mounts only the named files"
@@ -254,12 +255,13 @@ def egress(name, process):
         ("production", "topics", {9092}),
         ("production", "refunds", {9092, 80, 443}),
         ("production", "forward", {9092, 80, 443, 8443}),
-        ("production", "worker", {9092, 80, 443, 9443}),
+        ("production", "worker", {9092, 80, 443, 7443, 9443}),
         ("production", "console", {9092}),
         ("production", "backfill", {9092, 80, 443}),
         ("production", "postgres", {9092, 5432}),
         ("production", "decoder", {9092, 80, 8081}),
         ("tls-sasl", "ingress", {9093, 9094}),
+        ("oauth", "ingress", {9093}),
         ("consumers", "consumer-winback", {9092, 4317}),
         ("consumers", "consumer-loyalty", {9092, 443}),
     ],
@@ -286,10 +288,18 @@ def test_only_servers_accept_connections_besides_metrics():
             "-forward",
             {"app-store": ["shared-secret", "shared-secret-before"], "old-receiver": ["token"], "erasure": ["key"]},
         ),
-        ("-worker", {"app-store": ["apple.p8", "other.p8"], "winback": ["ca.crt", "signing"], "erasure": ["key"]}),
+        (
+            "-worker",
+            {
+                "app-store": ["apple.p8", "other.p8"],
+                "crm-webhook": ["signing"],
+                "winback": ["ca.crt", "signing"],
+                "erasure": ["key"],
+            },
+        ),
         ("-console", {}),
         ("-backfill", {"app-store": ["apple.p8", "other.p8"], "erasure": ["key"]}),
-        ("-postgres", {"database": ["password"]}),
+        ("-postgres", {"database": ["ca.crt", "password"]}),
         ("-decoder", {"registry": ["password"], "erasure": ["key"]}),
     ],
 )
@@ -351,7 +361,7 @@ def test_on_stop_overrides_the_default():
 def test_the_topics_job_knows_every_running_worker():
     names = yaml.safe_load(of("production", "ConfigMap", "-topics")["data"]["millrace.yaml"])["workers"]
     ours = {"subscriptions", "refunds", "renewal-extensions", "consumption", "decoder"}
-    assert set(names) == ours | {"forward-old", "forward-finance", "winback"}
+    assert set(names) == ours | {"forward-old", "forward-finance", "winback", "webhook-crm"}
 
 
 def test_only_the_process_of_http_workers_has_their_handlers():
@@ -359,6 +369,27 @@ def test_only_the_process_of_http_workers_has_their_handlers():
     for process in ("refunds", "forward"):
         entry = config("production", process)["workers"]["winback"]
         assert entry == {"calls": ["extendSubscriptionRenewalDate"]}
+
+
+def test_a_webhook_is_a_worker_whose_settings_only_its_process_has():
+    settings = config("production", "worker")["workers"]["webhook-crm"]["settings"]
+    assert settings["secretFile"] == "/etc/millrace/secrets/crm-webhook/signing"
+    assert settings["events"] == ["subscription.*", "customer.erased"]
+    for process in ("refunds", "worker", "forward"):
+        assert "webhooks" not in config("production", process)
+    assert config("production", "forward")["workers"]["webhook-crm"] == {}
+
+
+def test_a_webhook_scales_by_the_events_of_every_publisher():
+    workers = {"http": {"enabled": True, "autoscaling": {"enabled": True}}}
+    webhook = {"url": "https://a.example", "secretFile": {"secret": "s", "key": "k"}}
+    said = merged(ci("keda"), {"workers": workers, "config": {"webhooks": {"a": webhook}}})
+    (scaled,) = [
+        one for one in manifests(said) if one["kind"] == "ScaledObject" and one["metadata"]["name"].endswith("-worker")
+    ]
+    topics = {trigger["metadata"]["topic"].split("appstore.")[-1] for trigger in scaled["spec"]["triggers"]}
+    assert "events.refunds" in topics
+    assert all(topic.startswith("events.") and "forward" not in topic for topic in topics)
 
 
 def checksums(values):

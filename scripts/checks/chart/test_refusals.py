@@ -10,6 +10,12 @@ from chart import Refused, ci, manifests, merged
 API = {"issuerId": "a", "keyId": "b", "privateKeyFile": {"secret": "s", "key": "k"}}
 APP = {"bundleId": "com.example.app", "appAppleId": 1}
 REFUNDS = {"workers": {"refunds": {"enabled": True}}}
+OIDC = {
+    "method": "oidc",
+    "tokenURL": "https://login.example.com/token",
+    "clientId": "millrace",
+    "clientSecretFile": {"secret": "kafka", "key": "client"},
+}
 KEDA = {"workers": {"refunds": {"enabled": True, "autoscaling": {"enabled": True}}}}
 CONSOLE = {
     "console": {"enabled": True, "allowFrom": [{"podSelector": {"matchLabels": {"app": "oauth2-proxy"}}}]},
@@ -62,6 +68,11 @@ CASES = [
         "move it to headerFiles",
     ),
     ("no receiver", {"workers": {"forward": {"enabled": True}}}, "config.workers has no forward-<receiver>"),
+    (
+        "no secret of a webhook",
+        {"config": {"webhooks": {"a": {"url": "http://a"}}}},
+        "config.webhooks.a has no secretFile",
+    ),
     ("no handler", {"workers": {"http": {"enabled": True}}}, "no entry of config.workers has a handler"),
     (
         "no secret",
@@ -237,6 +248,21 @@ CASES = [
         "KEDA, mechanism",
         merged(KEDA, sasl(**{"sasl.mechanism": "GSSAPI"})),
         "KEDA does not support sasl.mechanism GSSAPI",
+    ),
+    (
+        "topics job, role",
+        {"config": {"kafka": {"oauth": {"method": "aws", "region": "eu-west-1"}}}},
+        "the topics job runs before the release creates its ServiceAccount",
+    ),
+    (
+        "topics job, token",
+        {"config": {"kafka": {"oauth": {"method": "file", "tokenFile": {"serviceAccountAudience": "kafka"}}}}},
+        "the topics job runs before the release creates its ServiceAccount",
+    ),
+    (
+        "KEDA, tokens",
+        merged(KEDA, {"config": {"kafka": {"oauth": OIDC}}}),
+        "the chart cannot give KEDA the tokens of config.kafka.oauth",
     ),
     (
         "KEDA, user",

@@ -31,7 +31,7 @@ def complaints(document, kubernetes):
 
 
 def test_there_is_an_example_for_each_kind_of_deployment():
-    assert ci_names() == ["consumers", "keda", "minimal", "production", "strimzi", "tls-sasl"]
+    assert ci_names() == ["consumers", "keda", "minimal", "oauth", "production", "strimzi", "tls-sasl"]
 
 
 @pytest.mark.parametrize("kubernetes", VERSIONS)

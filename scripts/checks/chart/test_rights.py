@@ -34,6 +34,7 @@ FOLDERS = {
     "`millrace subscriptions`": ["Subscriptions/Commands"],
     "`millrace privacy`": ["Operations/Privacy/CustomerErasure.swift", "Operations/Privacy/ErasedCustomers.swift"],
     "`millrace doctor`": ["Operations/Doctor"],
+    "`millrace webhooks`": ["Operations/Webhooks"],
 }
 # Expressions that read or write a topic without naming it.
 BEHIND = {
@@ -53,7 +54,7 @@ def section():
 
 
 def rows():
-    """[process, reads, writes, groups and ids] of each row."""
+    """[process, reads, writes, reads settings of, groups and ids] of each row."""
     found = [re.split(r"(?<!\\)\|", line)[1:-1] for line in section().splitlines() if line.startswith("| ")]
     return [[cell.strip() for cell in cells] for cells in found[1:]]
 
@@ -147,7 +148,7 @@ def test_a_worker_may_write_all_topics_of_its_lanes():
             names[name] = value.strip('"')
     others = re.search(r"public var others: \[String\] \{ \[(.+)\] \}", text)[1].split(", ")
     assert len(others) == 4
-    _, reads, writes, groups = row("every worker")
+    _, reads, writes, _, groups = row("every worker")
     for name in [*others, "replay", "deadLetters", "ledger"]:
         assert admits(writes, names[name]), name
     for name in ["operations", "control", "replay", "deadLetters", "ledger"]:
@@ -178,7 +179,7 @@ def test_every_transactional_id_is_listed():
             own = match[1].replace("\\(topics.group)", "millrace.<worker>").replace("\\(prefix)", "")
             found.append(own.split("\\(")[0])
     assert sorted(found) == ["millrace.<worker>.", "millrace.replay."]
-    stated = {name for one in rows() for name in re.findall(r"begin with `([^`]+)`", one[3])}
+    stated = {name for one in rows() for name in re.findall(r"begin with `([^`]+)`", one[4])}
     assert stated == set(found)
 
 

@@ -155,6 +155,13 @@ class Run:
             self.lines.put(line.rstrip())
         self.lines.put(None)
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(30)
+
     def until(self, last):
         """The lines up to and including one."""
         lines = []
@@ -168,10 +175,6 @@ class Run:
                 fail(f"did not print {last!r}; printed {lines}")
             lines.append(line)
         return lines
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(30)
 
 
 def expect(found, wanted):
@@ -192,21 +195,19 @@ def main():
         text = text.replace("refund-mailer", topic.name)
         run_command = command(language, text, directory, jars)
         topic.fill()
-        run = Run(run_command, directory, 1)
         # Only Python verifies.
         forged = [] if language == "python" else ["cut REFUND 1001", "forged REFUND 1002"]
-        expect(run.until("second REFUND 1004"), ["first REFUND 1001", *forged, "second REFUND 1004"])
-        # The output of this record shows that the offsets of the earlier ones are committed or about to be.
-        topic.write([(topic.refund("third", "1005"), topic.headers("third"))])
-        expect(run.until("third REFUND 1005"), ["third REFUND 1005"])
-        run.stop()
+        with Run(run_command, directory, 1) as run:
+            expect(run.until("second REFUND 1004"), ["first REFUND 1001", *forged, "second REFUND 1004"])
+            # The output of this record shows that the offsets of the earlier ones are committed or about to be.
+            topic.write([(topic.refund("third", "1005"), topic.headers("third"))])
+            expect(run.until("third REFUND 1005"), ["third REFUND 1005"])
         if language != "javascript":  # The stand-in commits every few seconds.
             topic.write([(topic.refund("fourth", "1006"), topic.headers("fourth"))])
-            run = Run(run_command, directory, 2)
-            again = run.until("fourth REFUND 1006")
+            with Run(run_command, directory, 2) as run:
+                again = run.until("fourth REFUND 1006")
             if again not in (["fourth REFUND 1006"], ["third REFUND 1005", "fourth REFUND 1006"]):
                 fail(f"after a restart it printed {again}")
-            run.stop()
     finally:
         topic.delete()
     print(f"{language}: every refund once, in spite of repeated, damaged, unlabelled and aborted records")

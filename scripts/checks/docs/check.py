@@ -4,6 +4,7 @@ usage: check.py BIN      checks; BIN contains the built programs
        check.py --write  writes the derived parts into the pages
 
 - docs/events.md lists every schema of topics/schemas with a valid sample (events.py);
+- Sources/MillraceRecords/Topics/BuiltInTopics.swift has the files of topics/ (topics.py);
 - the tables of docs/sizing.md follow from docs/performance.md and the topic files (sizing.py);
 - docs/README.md links to every page, and every link to a heading has a target;
 - every subcommand and option in a command on a page exists (commands.py);
@@ -17,6 +18,7 @@ import sys
 import commands
 import events
 import sizing
+import topics
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGES = ROOT / "docs"
@@ -111,6 +113,7 @@ def main():
     problems = derived("events.md", {"events": events.reference(ROOT)}, write)
     tables = {f"sizing-{name}": content for name, content in sizing.tables(ROOT).items()}
     problems += derived("sizing.md", tables, write)
+    problems += topics.problems(ROOT, write)
     if not write:
         problems += unlisted() + lost_anchors() + script_names()
         for page in pages():

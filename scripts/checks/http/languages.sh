@@ -1,4 +1,4 @@
-# Builds and runs workers in Python, TypeScript and Java, for the scripts of scripts/checks that source this file.
+# Builds and runs workers in Python, TypeScript, Java and Swift, for the scripts of scripts/checks that source this file.
 # Every function except node_types runs in the directory of a project. They need $temporary and $python.
 # shellcheck shell=bash
 
@@ -53,6 +53,28 @@ build_java() {
   make --silent test | tail -n 3
 }
 run_java() { start "$1" java -cp "build/main:$(make --silent libraries)" worker.Server; }
+
+# Within scripts/test the example is built and tested as a target of Millrace's package. Alone, as a package: it builds into
+# .build/swift-worker, because it has fewer dependencies than Millrace: in .build, the package manager would delete the others.
+build_swift() {
+  swift_worker=$root/.build/debug/Worker
+  [ -z "${PROGRAMS_ARE_BUILT:-}" ] || return 0
+  # The versions that Millrace is built with, if they are known.
+  [ ! -f "$root/Package.resolved" ] || cp "$root/Package.resolved" .
+  export SWIFTPM_BUILD_DIR=$root/.build/swift-worker
+  quiet swift-build swift build --build-tests
+  swift test --skip-build >"$temporary/swift-test.log" 2>&1 || { cat "$temporary/swift-test.log" >&2; die "the tests failed"; }
+  grep -hoE 'Test run with [0-9]+ tests? .*' "$temporary/swift-test.log" || die "no test ran"
+  swift_worker=$(swift build --show-bin-path)/Worker
+  unset SWIFTPM_BUILD_DIR
+}
+run_swift() { start "$1" "$swift_worker"; }
+
+# copy_example LANGUAGE copies an example without what was built in it to $temporary/LANGUAGE.
+copy_example() {
+  mkdir "$temporary/$1"
+  tar -C "$root/examples/$1-worker" -c --exclude={.build,.venv,build,node_modules} . | tar -C "$temporary/$1" -x
+}
 
 # answering URL PID waits until a process answers.
 answering() {

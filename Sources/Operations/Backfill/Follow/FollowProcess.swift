@@ -35,14 +35,13 @@ package enum FollowProcess {
     let logger = configuration.logging.logger(label: name, clock: clock)
     let apps = try flags.apps(in: configuration)
     let catalog = try TopicCatalog.load(configuration)
-    let outside = try configuration.kafka.outsideClient()
+    let kafka = try configuration.kafka.outsideClient(clientID: name)
     let registry = PrometheusRegistry()
     for (name, help) in FollowMetrics.helpTexts + KafkaMetrics.helpTexts { registry.describe(name, help) }
     for collector in ProcessMetrics.collectors { registry.add(collector) }
     MetricsSystem.bootstrap(registry)
 
-    let log = try await KafkaLog.connect(
-      configuration.kafka, clientID: name, timeout: .seconds(30), logger: logger)
+    let log = try await KafkaLog.connect(kafka, timeout: .seconds(30), logger: logger)
     return try await BackfillOperation.withParts(
       BackfillLog(on: log, prefix: configuration.topics.prefix), apps, configuration, part: budgetPart, clock: clock,
       logger: logger
@@ -56,7 +55,7 @@ package enum FollowProcess {
       let readiness = ReadinessBoard(
         [
           .kafka(
-            KafkaAdmin(outside), declared: BackfillOperation.topics(of: catalog),
+            KafkaAdmin(kafka), declared: BackfillOperation.topics(of: catalog),
             durability: configuration.kafka.durability, timeout: configuration.admin.checkTimeout),
           follower.readiness,
         ],

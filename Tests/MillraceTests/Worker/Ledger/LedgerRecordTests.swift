@@ -26,6 +26,43 @@ import Testing
     #expect(try LedgerRecord(entry).entry() == entry)
   }
 
+  @Test(arguments: 0..<200 as Range<UInt64>)
+  func `a ledger restored from records is the one restored from their entries, and refuses the same`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var (direct, decoded) = (Ledger(), Ledger())
+    let names = ["2000000000000001", "2000000000000002", "entitlement/1", "é", "t"]
+    func bytes(_ most: Int) -> [UInt8] {
+      (0..<Int.random(in: 0...most, using: &random)).map { _ in .random(in: 0...255, using: &random) }
+    }
+    for step in 0..<60 {
+      let name = names.randomElement(using: &random) ?? ""
+      let key = Bool.random(using: &random) ? Array(name.utf8) : bytes(20)
+      let timer = LaneTimer(at: .second(Int64.random(in: 0...9, using: &random)), key: key, payload: bytes(9))
+      let isRemoval = Int.random(in: 0..<4, using: &random) == 0
+      var record = LedgerRecord(
+        Bool.random(using: &random)
+          ? .state(name, isRemoval ? nil : StoredState(bytes(300), name: name, key: key))
+          : .timer(name, isRemoval ? nil : timer))
+      // Some are damaged: cut off, of another version or with another byte.
+      if Int.random(in: 0..<5, using: &random) == 0, var value = record.value {
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: value.removeLast(.random(in: 0...value.count, using: &random))
+        case 1: value[0] = 2
+        default: value[.random(in: 0..<value.count, using: &random)] = .random(in: 0...255, using: &random)
+        }
+        record.value = value
+      }
+      let refusal = Result { () throws(LedgerRecordError) in decoded.restore(try record.entry()) }
+      let own = Result { () throws(LedgerRecordError) in try direct.restore(record) }
+      #expect(own.failure == refusal.failure, "seed \(seed), step \(step): \(record)")
+      for name in names {
+        #expect(direct.state(name) == decoded.state(name), "seed \(seed), step \(step): \(name)")
+        #expect(direct.timer(name) == decoded.timer(name), "seed \(seed), step \(step): \(name)")
+      }
+      #expect(direct.timers.nextDue == decoded.timers.nextDue, "seed \(seed), step \(step)")
+    }
+  }
+
   @Test func `the binary format is fixed, so later versions can read it`() {
     let done = LedgerRecord(.handled(LedgerKey(high: 1, low: 2), Handled(.done(digest: 0x0A0B_0C0D), minute: 0x0102)))
     #expect(done.key == [0x68, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2])
@@ -90,4 +127,8 @@ import Testing
       #expect(!error.description.isEmpty)
     }
   }
+}
+
+extension Result {
+  fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
 }

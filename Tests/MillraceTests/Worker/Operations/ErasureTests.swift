@@ -184,6 +184,30 @@ import Testing
     #expect(rig.takeJob() == nil, "the mark is in Kafka")
   }
 
+  @Test func `a newer notification that runs during the erasure runs again, and a repeated command erases nothing`()
+    throws
+  {
+    var rig = LaneRig()
+    rig.erasure.key = try secret()
+    let signed = RecordHeader("ce_time", Timestamp.second(6).rfc3339)
+    rig.log.append(LaneRig.record("new", key: "k", [signed]), at: rig.now)
+    rig.readAll()
+    let first = try rig.job()
+    try erase(&rig, "k", at: .second(5))
+    rig.end(first, .decided(.done(.keeping("s", [1]))))
+    try rig.commitAll()
+    #expect(rig.log.durable.state("s") == nil)
+    let second = try rig.job()
+    #expect(second.item?.id == "new")
+    rig.end(second, .decided(.done(.keeping("s", [2]))))
+    try rig.commitAll()
+    #expect(rig.log.durable.state("s") == [2])
+    try erase(&rig, "k", at: .second(5))
+    #expect(rig.log.durable.state("s") == [2])
+    try erase(&rig, "k", at: .second(7))
+    #expect(rig.log.durable.state("s") == nil && rig.isIdle)
+  }
+
   @Test func `what is not a notification never brings a customer back, and a newer notification only if allowed`()
     throws
   {

@@ -14,7 +14,7 @@ import Testing
     PoisonDetector(metadata: ["a": metadata, "b": ""], owner: owner, survivors: survivors, patience: patience)
   }
 
-  @Test func `two unclean starts cause one-at-a-time mode, and the third poisons the running record`() {
+  @Test func `two unclean starts cause one-at-a-time mode, and the third poisons a record that was running twice`() {
     var watch = watch(PoisonDetector.cleanMetadata, owner: 1)
     #expect(!watch.isOneAtATime)
     for (owner, isOneAtATime) in [(2, false), (3, true)] as [(UInt32, Bool)] {
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func `an owner that lost the lane without a crash poisons no record`() {
-    let metadata = PoisonMark(owner: 5, unclean: [3, 4], inFlight: [7]).metadata
+    let metadata = PoisonMark(owner: 5, unclean: [3, 4], inFlight: [7], suspected: [7]).metadata
     #expect(watch(metadata, owner: 6).poisoned == [suspect])
     // The lane still runs one record at a time, because a batch that failed may commit record by record.
     for survivors in [[5], [3], [3, 4, 5]] as [Set<UInt32>] {
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test func `a poisoned record stays poisoned if its owner loses the lane before it settles`() {
-    var watch = watch(PoisonMark(owner: 5, unclean: [3, 4], inFlight: [7]).metadata, owner: 6)
+    var watch = watch(PoisonMark(owner: 5, unclean: [3, 4], inFlight: [7], suspected: [7]).metadata, owner: 6)
     let before = watch.metadata(of: "a", inFlight: [8])
     #expect(PoisonMark(watch.metadata(of: "b", inFlight: []))?.poisoned == [])
     watch.settled(suspect)
@@ -105,8 +105,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "text of another tool", "1;1;1;1", "2;1;0;;;", "2;x;0;;;;;", "2;1;-1;;;;;", "2;1;0;-1;;;;", "2;1;0;;;;;1,x",
-    "2;1;0;;-1;;;", "2;1;0;;;x;;", "2;1;0;;;;;1;1",
+    "", "text of another tool", "1;1;1;1", "2;1;0;;;;;", "3;1;0;;;;;", "3;x;0;;;;;;;", "3;1;-1;;;;;;;",
+    "3;1;0;-1;;;;;;", "3;1;0;;;;;;;1,x", "3;1;0;;-1;;;;;", "3;1;0;;;x;;;;", "3;1;0;;;;;;;1;1",
   ])
   func `foreign metadata does not put a record under suspicion`(metadata: String) {
     #expect(PoisonMark(metadata) == nil)
@@ -134,13 +134,27 @@ import Testing
     #expect(half.map { $0.condemnedTimers.count > 80 && $0.inFlight.count > 80 } == true)
   }
 
+  @Test func `a process that is killed again and again poisons no record that was running once`() {
+    var watch = watch(PoisonDetector.cleanMetadata, owner: 1)
+    for owner in 2...40 as ClosedRange<UInt32> {
+      watch = self.watch(watch.metadata(of: "a", inFlight: [Int64(owner)], timers: [UInt64(owner)]), owner: owner)
+      #expect(watch.poisoned.isEmpty && watch.condemnedTimers.isEmpty)
+    }
+    // Once more with the record that was running at the last end.
+    watch = self.watch(watch.metadata(of: "a", inFlight: [40], timers: [40]), owner: 41)
+    #expect(watch.poisoned == [SourcePosition(topic: "a", offset: 40)] && watch.condemnedTimers == [40])
+  }
+
   @Test(arguments: 0..<300 as Range<UInt64>)
-  func `a record that kills the process becomes a dead letter after three crashes, and no other does`(seed: UInt64) {
+  func `a record that kills the process becomes a dead letter after three or four crashes, and no other does`(
+    seed: UInt64
+  ) {
     var lane = Lane(seed: seed, isPoisoned: true)
     lane.work()
     #expect(lane.committed == Lane.records, "seed \(seed)")
     #expect(lane.dead == [lane.poison], "seed \(seed)")
-    #expect(lane.crashes == 3, "seed \(seed)")
+    // The mark of the second crash names the record only if a commit came between its start and the crash.
+    #expect((3...4).contains(lane.crashes), "seed \(seed)")
   }
 
   @Test(arguments: 0..<300 as Range<UInt64>)
@@ -158,7 +172,7 @@ import Testing
     lane.work()
     #expect(lane.committed == Lane.records, "seed \(seed)")
     #expect(lane.dead == [lane.poison], "seed \(seed)")
-    #expect(lane.crashes == 3, "seed \(seed)")
+    #expect((3...4).contains(lane.crashes), "seed \(seed)")
   }
 
   /// A loss counts as a crash until it is published. So fewer crashes can be enough, but never more are needed.
@@ -168,7 +182,7 @@ import Testing
     lane.work()
     #expect(lane.committed == Lane.records, "seed \(seed)")
     #expect(lane.dead.contains(lane.poison), "seed \(seed)")
-    #expect((1...3).contains(lane.crashes), "seed \(seed): \(lane.crashes) crashes")
+    #expect((1...4).contains(lane.crashes), "seed \(seed): \(lane.crashes) crashes")
   }
 }
 

@@ -1,20 +1,34 @@
-// The process millrace-subscriptions in `bench growth`: its cost for a notification, and the pause of its lanes when it is
+// Processes of one worker, as users run them: their cost for a notification, and the pause of their lanes when one is
 // killed.
 import AppStore
 import Foundation
 import KafkaClient
 
-struct SubscriptionsStage {
+struct WorkerProcesses {
   let bootstrap: String
   let directory: String
   let project: String
+  var program = "millrace-subscriptions"
+  /// The entry under `workers` in YAML.
+  var entry = "subscriptions: {}"
 
   private static let lanes = 12
+  /// The lanes whose ledgers a process has restored. It then runs them.
+  private static let restored = "millrace_worker_ledger_restore_duration_seconds_count"
   private let prefix = "bench-\(UUID().uuidString.prefix(8).lowercased())."
 
+  init(bootstrap: String, directory: String, project: String) {
+    (self.bootstrap, self.directory, self.project) = (bootstrap, directory, project)
+  }
+
+  /// The topic with the notifications.
+  var input: String { prefix + ConsumeStage.topic }
+
   /// Writes signed notifications, each of its own subscription, and measures the process from a fifth of them to the end.
-  func cost(_ count: Int) async throws -> PeerCost {
+  /// - Parameter writeRoot: Receives the root certificate in DER.
+  func cost(_ count: Int, writeRoot: ([UInt8]) throws -> Void = { _ in }) async throws -> PeerCost {
     var stage = try await ConsumeStage(bootstrap: bootstrap, lanes: Self.lanes, prefix: prefix)
+    try writeRoot(stage.root)
     let place = try prepare(root: stage.root)
     var batches: [[ProducerRecord]] = []
     for first in stride(from: 0, to: count, by: 12_000) {
@@ -22,14 +36,18 @@ struct SubscriptionsStage {
     }
     let worker = try Worker(place, number: 0)
     defer { worker.process.stop() }
-    try await worker.wait(for: "millrace_worker_lanes", atLeast: Self.lanes)
+    try await worker.wait(for: Self.restored, atLeast: Self.lanes)
     let filling = stage
-    try await filling.producing { for batch in batches { try await filling.fill(batch) } }
+    // Beside the measurement: a quick worker has handled everything when the last record is written.
+    let records = batches
+    async let filled: Void = filling.producing { for batch in records { try await filling.fill(batch) } }
     try await worker.wait(for: "millrace_worker_records_total", atLeast: count / 5)
     let (start, cpu, first) = (
       ContinuousClock.now, worker.process.cpuSeconds, try worker.sum(of: "millrace_worker_records_total")
     )
     try await worker.wait(for: "millrace_worker_records_total", atLeast: count)
+    try await filled
+    guard first < count else { throw BenchError("\(program) handled \(count) records before it was measured") }
     let handled = Double(count - first)
     return PeerCost(
       perSecond: handled / ((ContinuousClock.now - start) / .seconds(1)),
@@ -53,22 +71,23 @@ struct SubscriptionsStage {
     let ledger = prefix + "millrace.subscriptions.ledger"
     try await stage.producing {
       for first in stride(from: 0, to: count, by: 100_000) {
-        try await stage.fill(stage.subscriptions(of: ledger, first..<min(count, first + 100_000)))
+        try await stage.fill(
+          stage.subscriptions(of: ledger, first..<min(count, first + 100_000)), atOnce: 50_000)
       }
     }
     var start = ContinuousClock.now
     var workers = [try Worker(place, number: 0)]
     defer { for worker in workers { worker.process.stop() } }
-    try await workers[0].wait(for: "millrace_worker_lanes", atLeast: Self.lanes)
+    try await workers[0].wait(for: Self.restored, atLeast: Self.lanes)
     var cost = Cost(
       start: (ContinuousClock.now - start) / .seconds(1), peakMiB: workers[0].process.peakMemory / 1_048_576, pause: 0)
     workers.append(try Worker(place, number: 1))
-    try await workers[1].wait(for: "millrace_worker_lanes", atLeast: Self.lanes / 2)
+    try await workers[1].wait(for: Self.restored, atLeast: Self.lanes / 2)
     start = .now
     kill(workers[0].process.pid, SIGKILL)
     workers[0].process.stop()
     workers[0] = try Worker(place, number: 0)
-    try await workers[0].wait(for: "millrace_worker_lanes", atLeast: Self.lanes / 2)
+    try await workers[0].wait(for: Self.restored, atLeast: Self.lanes / 2)
     cost.pause = (ContinuousClock.now - start) / .seconds(1)
     return cost
   }
@@ -76,7 +95,7 @@ struct SubscriptionsStage {
   // MARK: - The processes
 
   private struct Place {
-    var programs: String
+    var program: String
     var configuration: String
     var log: String
   }
@@ -94,7 +113,7 @@ struct SubscriptionsStage {
         lanes: \(Self.lanes)
       trust: { roots: [\(name)root.der] }
       apps: [{ bundleId: \(app.bundleId), appAppleId: \(app.appAppleId), environments: [Production] }]
-      workers: { subscriptions: {} }
+      workers: { \(entry) }
       admin: { host: 127.0.0.1 }
       logging: { level: warning }
       """
@@ -102,7 +121,7 @@ struct SubscriptionsStage {
     let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let programs = (own as NSString).deletingLastPathComponent
     _ = try ChildProcess.output(of: programs + "/millrace", ["topics", "apply", "--yes", "--config", name + "yaml"])
-    return Place(programs: programs, configuration: name + "yaml", log: name)
+    return Place(program: programs + "/" + program, configuration: name + "yaml", log: name)
   }
 
   private struct Worker {
@@ -114,8 +133,8 @@ struct SubscriptionsStage {
       port = try FreePorts.find(1)[0]
       log = place.log + "\(number).log"
       process = try ChildProcess(
-        place.programs + "/millrace-subscriptions", ["--config", place.configuration],
-        environment: ["MILLRACE_ADMIN_PORT": "\(port)", "MILLRACE_KAFKA_INSTANCE": "subscriptions-\(number)"],
+        place.program, ["--config", place.configuration],
+        environment: ["MILLRACE_ADMIN_PORT": "\(port)", "MILLRACE_KAFKA_INSTANCE": "worker-\(number)"],
         log: log)
     }
 

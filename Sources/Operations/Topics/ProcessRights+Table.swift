@@ -1,0 +1,189 @@
+// The rights of every process. scripts/checks/chart/test_rights.py compares the printed table with the topics in the
+// code.
+
+extension ProcessRights {
+  /// The rows, in the order of the page.
+  package static let table = programs + commands + readers
+
+  private static let programs: [ProcessRights] = [
+    ProcessRights(
+      .program, "`millrace-ingress`", ["millrace-ingress"],
+      [
+        .writes("appstore.notifications.*", "millrace.quarantine"),
+        .settings("appstore.notifications.*", "millrace.quarantine"),
+      ]),
+    ProcessRights(
+      .workers,
+      """
+      every worker: `millrace-subscriptions`, `millrace-refunds`, `millrace-renewal-extensions`, \
+      `millrace-consumption`, `millrace-decoder`, `millrace-forward`, `millrace-worker`, yours
+      """, [],
+      [
+        .readsFamilies(and: "millrace.<worker>.*", "millrace.operations", "millrace.control"),
+        .writes(
+          "millrace.<worker>.*", "appstore.events.<worker>", "millrace.operations", "millrace.control",
+          "millrace.audit"),
+        .settingsOfFamilies(and: "millrace.<worker>.*"),
+        .member(of: "millrace.<worker>"), .transactionalIDs("millrace.<worker>."),
+      ]),
+    // A configuration names the topics of these events, as it names families.
+    ProcessRights(
+      .outside, "`millrace-worker` besides, for `webhooks`", [],
+      [.unnamed(.reads, "`appstore.events.*`, and none of its families")]),
+    ProcessRights(
+      .besides, "`millrace-decoder` besides", ["millrace-decoder"],
+      [
+        .reads("appstore.transactions.refunds"),
+        .writes("appstore.decoded.notifications", "appstore.decoded.transactions"),
+      ]),
+    ProcessRights(
+      .besides, "`millrace-subscriptions` besides", ["millrace-subscriptions"],
+      [
+        .reads("millrace.subscription-imports"),
+        .writes("appstore.subscriptions", "appstore.purchases", "millrace.subscription-imports"),
+      ]),
+    ProcessRights(
+      .besides, "`millrace-refunds` besides", ["millrace-refunds"],
+      [.reads("appstore.transactions.refunds"), .writes("appstore.entitlements")]),
+    ProcessRights(
+      .besides, "`millrace-renewal-extensions` besides", ["millrace-renewal-extensions"],
+      [.reads("millrace.campaigns"), .writes("millrace.campaigns")]),
+    ProcessRights(
+      .besides, "`millrace-consumption` besides", ["millrace-consumption"],
+      [.reads("appstore.consumption-answers", when: "where its setting `providers` has `topic`")]),
+    ProcessRights(
+      .program, "`millrace-console`", ["millrace-console"],
+      [
+        .reads(
+          "appstore.notifications.*", "appstore.events.*", "millrace.quarantine", "millrace.<worker>.*",
+          "millrace.operations", "millrace.campaigns", "millrace.backfills", "millrace.audit"),
+        .writes("millrace.operations", "millrace.backfills", "millrace.audit", when: "with `--allow-actions`"),
+        .describes(group: "millrace.<worker>"),
+      ]),
+    ProcessRights(
+      .program, "`millrace backfill`, also with `--follow`", ["millrace-backfill"],
+      [
+        .reads("appstore.notifications.*", "millrace.backfills", "millrace.control", "millrace.operations"),
+        .writes(
+          "appstore.notifications.*", "millrace.quarantine", "millrace.backfills", "millrace.control",
+          "millrace.audit"),
+        .settings("appstore.notifications.*", "millrace.quarantine", "millrace.backfills", "millrace.control"),
+      ]),
+  ]
+
+  private static let commands: [ProcessRights] = [
+    ProcessRights(
+      .command, "`millrace listen`, `millrace compare`", ["millrace-cli-listen", "millrace-cli-compare"],
+      [
+        .reads("appstore.notifications.*", "millrace.quarantine"),
+        .unnamed(.reads, "other topics that the options name"),
+      ]),
+    ProcessRights(
+      .command, "`millrace quarantine`", ["millrace-cli-quarantine"],
+      [.reads("millrace.quarantine"), .writes("appstore.notifications.*", when: "`resubmit`")]),
+    ProcessRights(
+      .command, "`millrace dead-letters`", ["millrace-cli-dead-letters"],
+      [
+        .reads(
+          "millrace.<worker>.dead-letters", "millrace.<worker>.replay", "millrace.operations", "millrace.audit"),
+        .writes("millrace.operations", "millrace.audit", when: "all but `list` and `show`"),
+      ]),
+    ProcessRights(
+      .command, "`millrace replay`", ["millrace-cli-replay"],
+      [
+        .reads(
+          "appstore.notifications.*", "millrace.<worker>.dead-letters", "millrace.<worker>.replay",
+          "millrace.operations"),
+        .reads("millrace.audit", "millrace.backfills", when: "`stop`"),
+        .unnamed(.reads, "other topics that it sends"),
+        .writes("millrace.operations", "millrace.audit", when: "all but `list`"),
+        .transactionalIDs("millrace.replay.", when: "to begin one, where the cluster has transactions"),
+      ]),
+    ProcessRights(
+      .command, "the same with `--to-topic`, and `resume --here`", ["millrace-cli-replay"],
+      [
+        .unnamed(.reads, "the topic that it sends to", when: "with `--to-topic`"),
+        .unnamed(.writes, "the topic that it sends to", when: "with `--to-topic`"),
+        .unnamed(.identities, "the same transactional ids"),
+      ]),
+    ProcessRights(
+      .command, "`millrace audit`", ["millrace-cli-audit"],
+      [.reads("millrace.audit", "millrace.operations", "millrace.backfills")]),
+    ProcessRights(
+      .command, "`millrace campaigns`", ["millrace-cli-campaigns"],
+      [
+        .reads(
+          "millrace.campaigns", "millrace.operations", "millrace.renewal-extensions.ledger",
+          "millrace.renewal-extensions.dead-letters", "millrace.renewal-extensions.replay"),
+        .writes("millrace.campaigns", "millrace.audit", when: "all but `list` and `show`"),
+        .writes("millrace.operations", when: "`resolve`"),
+      ]),
+    ProcessRights(
+      .command, "`millrace subscriptions`", ["millrace-cli-subscriptions"],
+      [
+        .reads("appstore.subscriptions", "appstore.purchases", when: "`show`, `verify`"),
+        .reads("millrace.operations", when: "`import`"),
+        .writes("millrace.subscription-imports", when: "`import`"),
+        .describes(group: "millrace.subscriptions", when: "`import`"),
+      ]),
+    ProcessRights(
+      .command, "`millrace refunds`", ["millrace-cli-refunds"],
+      [
+        .reads("appstore.entitlements", "millrace.refund-checks"),
+        .writes("appstore.transactions.refunds", "millrace.refund-checks"),
+      ]),
+    ProcessRights(
+      .command, "`millrace webhooks`", ["millrace-cli-webhooks"],
+      [
+        .reads("millrace.<worker>.*", "appstore.events.*", "millrace.operations", when: "`list`"),
+        .writes("millrace.operations", "millrace.audit", when: "`pause`, `resume`"),
+        .describes(group: "millrace.<worker>", when: "`list`"),
+      ]),
+    ProcessRights(
+      .command, "`millrace handler`", ["millrace-cli-handler"],
+      [.unnamed(.reads, "the topic of the record", when: "`send --record`")]),
+    ProcessRights(
+      .command, "`millrace doctor`", ["millrace-cli-doctor"],
+      [
+        .reads("millrace.control", "appstore.notifications.tests"),
+        .everyTopic("describes every topic", .reads, .describe),
+        .writes("millrace.control"),
+        .everyTopic("every topic", .settings, .describeConfigs),
+      ]),
+    ProcessRights(
+      .program, "`millrace topics`", ["millrace-topics"],
+      [
+        .everyTopic("describes every topic", .reads, .describe),
+        .everyTopic(
+          "creates topics and alters their settings", .writes, .create, .alter, .alterConfigs, when: "`apply`"),
+        .everyTopic("every topic", .settings, .describeConfigs),
+      ]),
+    ProcessRights(
+      .command, "`millrace privacy`", ["millrace-cli-privacy"],
+      [
+        .reads(
+          "appstore.notifications.*", "appstore.subscriptions", "appstore.purchases", "appstore.entitlements",
+          "millrace.operations"),
+        .writes("millrace.operations", "millrace.audit"),
+      ]),
+  ]
+
+  private static let readers: [ProcessRights] = [
+    ProcessRights(
+      .program, "`millrace-postgres`, `millrace postgres`", ["millrace-postgres"],
+      [
+        .reads(
+          "appstore.subscriptions", "appstore.purchases", "appstore.entitlements", "appstore.events.*",
+          "appstore.decoded.*"),
+        .member(of: "millrace.postgres"),
+      ]),
+    ProcessRights(
+      .outside, "your systems, and consumers without a worker", [],
+      [
+        .reads(
+          "appstore.notifications.*", "appstore.decoded.*", "appstore.events.*", "appstore.subscriptions",
+          "appstore.purchases", "appstore.entitlements"),
+        .writes("appstore.consumption-answers"), .unnamed(.identities, "their own group"),
+      ]),
+  ]
+}
