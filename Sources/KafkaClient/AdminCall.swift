@@ -52,7 +52,7 @@ enum TopicConfigReader {
   ) throws(KafkaError) -> [TopicDescription] {
     var resources = topics.map { rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, $0.name) }
     defer { for resource in resources { rd_kafka_ConfigResource_destroy(resource) } }
-    var found: [String: (settings: [String: String], overrides: Set<String>)] = [:]
+    var found: [String: Entries] = [:]
     try AdminCall(handle, timeout, "read topic settings (DescribeConfigs)").run { rk, options, queue in
       rd_kafka_DescribeConfigs(rk, &resources, resources.count, options, queue)
     } results: { event in
@@ -76,6 +76,7 @@ enum TopicConfigReader {
       var topic = topic
       topic.settings = found[topic.name]?.settings
       topic.overrides = found[topic.name]?.overrides ?? []
+      topic.readOnly = found[topic.name]?.readOnly ?? []
       return topic
     }
   }
@@ -92,20 +93,24 @@ enum TopicConfigReader {
     return nil
   }
 
-  private static func entries(
-    of resource: OpaquePointer
-  ) -> (settings: [String: String], overrides: Set<String>) {
-    var count = 0
-    let entries = rd_kafka_ConfigResource_configs(resource, &count)
+  private struct Entries {
     var settings: [String: String] = [:]
     var overrides: Set<String> = []
+    var readOnly: Set<String> = []
+  }
+
+  private static func entries(of resource: OpaquePointer) -> Entries {
+    var count = 0
+    let entries = rd_kafka_ConfigResource_configs(resource, &count)
+    var found = Entries()
     for entry in UnsafeBufferPointer(start: entries, count: count) {
       guard let entry, let name = rd_kafka_ConfigEntry_name(entry).map({ String(cString: $0) }) else { continue }
-      settings[name] = rd_kafka_ConfigEntry_value(entry).map { String(cString: $0) }
+      found.settings[name] = rd_kafka_ConfigEntry_value(entry).map { String(cString: $0) }
+      if rd_kafka_ConfigEntry_is_read_only(entry) != 0 { found.readOnly.insert(name) }
       if rd_kafka_ConfigEntry_source(entry) == RD_KAFKA_CONFIG_SOURCE_DYNAMIC_TOPIC_CONFIG {
-        overrides.insert(name)
+        found.overrides.insert(name)
       }
     }
-    return (settings, overrides)
+    return found
   }
 }

@@ -41,6 +41,10 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let invalidPartitions = of(RD_KAFKA_RESP_ERR_INVALID_PARTITIONS)
     /// The offset to read from does not exist, and `auto.offset.reset` is `error`.
     public static let noOffsetReset = of(RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
+    /// The cluster does not know a setting, or does not allow its value.
+    public static let invalidConfig = of(RD_KAFKA_RESP_ERR_INVALID_CONFIG)
+    /// A policy of the cluster does not allow the topic or the setting.
+    public static let policyViolation = of(RD_KAFKA_RESP_ERR_POLICY_VIOLATION)
     /// This client's user is not authorized to use the topic.
     public static let topicAuthorizationFailed = of(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
     /// The broker found the record invalid.

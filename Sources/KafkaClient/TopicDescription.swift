@@ -30,13 +30,15 @@ public struct TopicDescription: Sendable, Hashable {
   public var settings: [String: String]?
   /// The names of the settings that are set on this topic and not inherited.
   public var overrides: Set<String>
+  /// The names of the settings that the cluster keeps read-only (`is_read_only` in DescribeConfigs).
+  public var readOnly: Set<String>
   /// The current state of each partition.
   public var partitions: [PartitionReplicas]
 
   /// Creates a description, for tests.
   public init(
     name: String, partitionCount: Int, replicationFactor: Int, settings: [String: String]?,
-    overrides: Set<String> = [], partitions: [PartitionReplicas] = []
+    overrides: Set<String> = [], readOnly: Set<String> = [], partitions: [PartitionReplicas] = []
   ) {
     self.partitions = partitions
     self.name = name
@@ -44,6 +46,7 @@ public struct TopicDescription: Sendable, Hashable {
     self.replicationFactor = replicationFactor
     self.settings = settings
     self.overrides = overrides
+    self.readOnly = readOnly
   }
 }
 

@@ -9,7 +9,7 @@ package struct TopicPlan: Sendable, Hashable {
   package struct SettingChange: Sendable, Hashable {
     /// Kafka's name.
     package var name: String
-    /// The current value; `nil` if the cluster did not report it.
+    /// The current value; `nil` if the cluster does not have this setting.
     package var from: String?
     /// The declared value.
     package var to: String
@@ -21,6 +21,8 @@ package struct TopicPlan: Sendable, Hashable {
     case create(topic: String, partitions: Int, replication: Int, settings: [String: String])
     /// Change the settings that differ.
     case alter(topic: String, changes: [SettingChange])
+    /// Leave settings that differ, because the cluster owns them or does not have them.
+    case owned(topic: String, settings: [SettingChange])
     /// Add partitions to a topic without keys.
     case addPartitions(topic: String, from: Int, to: Int)
     /// Leave the topic's settings that its file does not declare unchanged.
@@ -33,8 +35,8 @@ package struct TopicPlan: Sendable, Hashable {
     /// The topic of the step.
     package var topic: String {
       switch self {
-      case .create(let topic, _, _, _), .alter(let topic, _), .addPartitions(let topic, _, _),
-        .undeclared(let topic, _), .refuse(let topic, _), .keep(let topic):
+      case .create(let topic, _, _, _), .alter(let topic, _), .owned(let topic, _),
+        .addPartitions(let topic, _, _), .undeclared(let topic, _), .refuse(let topic, _), .keep(let topic):
         topic
       }
     }
@@ -43,7 +45,7 @@ package struct TopicPlan: Sendable, Hashable {
     package var changesCluster: Bool {
       switch self {
       case .create, .alter, .addPartitions: true
-      case .undeclared, .refuse, .keep: false
+      case .owned, .undeclared, .refuse, .keep: false
       }
     }
   }
@@ -137,8 +139,11 @@ package struct TopicPlan: Sendable, Hashable {
           reason: "has \(state.replication) replicas, expected \(topic.replication): reassign its partitions with "
             + "kafka-reassign-partitions"))
     }
-    let changes = settingChanges(topic, state)
+    let differences = settingChanges(topic, state)
+    let changes = differences.filter { $0.from != nil && !state.readOnly.contains($0.name) }
+    let owned = differences.filter { $0.from == nil || state.readOnly.contains($0.name) }
     if !changes.isEmpty { steps.append(.alter(topic: topic.topic, changes: changes)) }
+    if !owned.isEmpty { steps.append(.owned(topic: topic.topic, settings: owned)) }
     steps += undeclared(topic, state, durability)
     return steps.isEmpty ? [.keep(topic: topic.topic)] : steps
   }

@@ -20,6 +20,7 @@ extension TopicPlan {
     var alter = 0
     var add = 0
     var refuse = 0
+    var owned = 0
     var undeclared = 0
     var keep = 0
     for step in steps {
@@ -31,6 +32,7 @@ extension TopicPlan {
       case .alter: alter += 1
       case .addPartitions: add += 1
       case .refuse: refuse += 1
+      case .owned: owned += 1
       case .undeclared: undeclared += 1
       case .keep: keep += 1
       }
@@ -39,6 +41,7 @@ extension TopicPlan {
       create + alter + add + refuse == 0
       ? "Nothing to do: \(keep) topics are as declared."
       : "\(create) to create, \(alter) to alter, \(add) to extend, \(refuse) refused, \(keep) as declared."
+    if owned > 0 { counts += " \(owned) with settings that the cluster owns." }
     if undeclared > 0 { counts += " \(undeclared) with settings that no file declares." }
     if create > 0 { counts += "\nThe topics to create have \(partitions) partitions and \(replicas) replicas." }
     guard let fewerBrokers else { return counts }
@@ -59,6 +62,9 @@ extension TopicPlan {
           "\(change.name): \(change.from ?? "unknown") → \(change.to)",
         ]
       }
+    case .owned(let topic, let settings):
+      let list = settings.map { "\($0.name)=\($0.from ?? "none") instead of \($0.to)" }
+      return [[topic, "owned", "\(list.joined(separator: ", ")): the cluster does not let it be set"]]
     case .addPartitions(let topic, let from, let to):
       return [[topic, "extend", "partitions: \(from) → \(to)"]]
     case .undeclared(let topic, let settings):

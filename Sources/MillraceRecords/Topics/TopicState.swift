@@ -12,15 +12,18 @@ package struct TopicState: Sendable, Hashable {
   package var settings: [String: String]?
   /// The names of the settings that are set on this topic and not inherited.
   package var overrides: Set<String>
+  /// The names of the settings that the cluster owns: they are read-only.
+  package var readOnly: Set<String>
   /// The current state of each partition; empty if it is unknown.
   package var replicas: [PartitionReplicas]
 
   /// Creates a state.
   package init(
     topic: String, partitions: Int, replication: Int, settings: [String: String]?, overrides: Set<String> = [],
-    replicas: [PartitionReplicas] = []
+    readOnly: Set<String> = [], replicas: [PartitionReplicas] = []
   ) {
     self.overrides = overrides
+    self.readOnly = readOnly
     self.replicas = replicas
     self.topic = topic
     self.partitions = partitions
@@ -32,6 +35,7 @@ package struct TopicState: Sendable, Hashable {
   package init(_ description: TopicDescription) {
     self.init(
       topic: description.name, partitions: description.partitionCount, replication: description.replicationFactor,
-      settings: description.settings, overrides: description.overrides, replicas: description.partitions)
+      settings: description.settings, overrides: description.overrides, readOnly: description.readOnly,
+      replicas: description.partitions)
   }
 }

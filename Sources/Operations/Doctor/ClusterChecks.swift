@@ -19,6 +19,11 @@ enum ClusterChecks {
       case .alter(let topic, let changes):
         let words = changes.map { "\($0.name) is \($0.from ?? "unknown"), expected \($0.to)" }
         return DoctorFinding(.topics, .failure, words.joined(separator: ", "), of: topic, remedy: apply)
+      case .owned(let topic, let settings):
+        let words = settings.map { "\($0.name) is \($0.from ?? "absent"), expected \($0.to)" }
+        return DoctorFinding(
+          .topics, .warning, "the cluster does not let it be set: \(words.joined(separator: ", "))", of: topic,
+          remedy: "ask the cluster's operator, or declare the cluster's value in a topic file of your own")
       case .addPartitions(let topic, let from, let to):
         return DoctorFinding(
           .topics, .failure, "the topic has \(from) partitions, expected \(to)", of: topic, remedy: apply)

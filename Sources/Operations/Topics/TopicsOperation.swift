@@ -62,14 +62,14 @@ package struct TopicsOperation: Sendable {
         try await admin.createTopic(
           topic, partitions: partitions, replicationFactor: replication, settings: settings, timeout: timeout)
       } catch {
-        guard error.code == .topicAlreadyExists else { throw error }
-        return try await adopt(topic, cluster)
+        if error.code == .topicAlreadyExists { return try await adopt(topic, cluster) }
+        guard error.isRefusedSetting, !settings.isEmpty else { throw error }
+        return try await create(topic, partitions, replication, settings, cluster)
       }
       return "created \(topic)"
     case .alter(let topic, let changes):
-      let settings = Dictionary(changes.map { ($0.name, $0.to) }, uniquingKeysWith: { $1 })
-      try await admin.alterTopic(topic, settings: settings, timeout: timeout)
-      return "altered \(topic)"
+      let refused = try await alter(topic, changes)
+      return refused.isEmpty ? "altered \(topic)" : "altered \(topic), but \(refused)"
     case .addPartitions(let topic, _, let count):
       do throws(KafkaError) {
         try await admin.createPartitions(of: topic, upTo: count, timeout: timeout)
@@ -80,9 +80,58 @@ package struct TopicsOperation: Sendable {
         return "found \(topic) extended by another process"
       }
       return "extended \(topic) to \(HumanText.count(count, "partition"))"
-    case .undeclared(let topic, _), .refuse(let topic, _), .keep(let topic):
+    case .owned(let topic, _), .undeclared(let topic, _), .refuse(let topic, _), .keep(let topic):
       return "left \(topic) unchanged"
     }
+  }
+
+  /// Creates a topic on a cluster that refuses some of its settings: without settings, and then sets those that
+  /// differ and can be set.
+  private func create(
+    _ topic: String, _ partitions: Int, _ replication: Int, _ settings: [String: String], _ cluster: ClusterDescription
+  ) async throws(KafkaError) -> String {
+    try await admin.createTopic(
+      topic, partitions: partitions, replicationFactor: replication, settings: [:], timeout: timeout)
+    let found = TopicState(try await admin.awaitTopic(topic, timeout: timeout))
+    let declared = TopicDefinition(
+      name: topic, lanes: partitions, replication: replication, settings: settings)
+    let plan = TopicPlan(
+      declared: [declared], actual: [found], brokerCount: cluster.brokerCount, durability: durability)
+    var notes: [String] = []
+    for step in plan.steps {
+      switch step {
+      case .alter(_, let changes): notes.append(try await alter(topic, changes))
+      case .owned(_, let owned): notes += owned.map { Self.refusal($0, because: "the cluster owns it") }
+      case .create, .addPartitions, .undeclared, .refuse, .keep: break
+      }
+    }
+    notes.removeAll { $0.isEmpty }
+    return notes.isEmpty ? "created \(topic)" : "created \(topic), but \(notes.joined(separator: "; "))"
+  }
+
+  /// Changes settings, each on its own if the cluster refuses them together.
+  ///
+  /// - Returns: The refused settings as text; empty if there are none.
+  private func alter(_ topic: String, _ changes: [TopicPlan.SettingChange]) async throws(KafkaError) -> String {
+    do throws(KafkaError) {
+      let settings = Dictionary(changes.map { ($0.name, $0.to) }, uniquingKeysWith: { $1 })
+      try await admin.alterTopic(topic, settings: settings, timeout: timeout)
+      return ""
+    } catch {
+      guard error.isRefusedSetting else { throw error }
+      if let change = changes.first, changes.count == 1 { return Self.refusal(change, because: error.reason) }
+    }
+    var refused: [String] = []
+    for change in changes {
+      let note = try await alter(topic, [change])
+      if !note.isEmpty { refused.append(note) }
+    }
+    return refused.joined(separator: "; ")
+  }
+
+  private static func refusal(_ change: TopicPlan.SettingChange, because reason: String) -> String {
+    let kept = change.from.map { "it stays \($0)" } ?? "it has no such setting"
+    return "the cluster refused \(change.name)=\(change.to), so \(kept) (\(reason))"
   }
 
   /// Adopts a topic that another process created after the survey, and corrects its settings.
@@ -100,5 +149,12 @@ package struct TopicsOperation: Sendable {
       _ = try await apply(step, cluster)
     }
     return "found \(topic) created by another process"
+  }
+}
+
+extension KafkaError {
+  /// Whether the cluster, or the rights of this client, do not allow a setting.
+  fileprivate var isRefusedSetting: Bool {
+    [.invalidConfig, .policyViolation, .topicAuthorizationFailed, .clusterAuthorizationFailed].contains(code)
   }
 }

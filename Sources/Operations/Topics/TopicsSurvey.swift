@@ -74,11 +74,9 @@ extension TopicPlan.Step {
         "replication": .integer(Int64(replication)), "settings": .object(JSONObject(settings)),
       ]
     case .alter(let topic, let changes):
-      let changes = changes.map { change in
-        let value: JSON = ["from": change.from.map { .string($0) } ?? .null, "to": .string(change.to)]
-        return JSONObject.Member(key: change.name, value: value)
-      }
-      return ["topic": .string(topic), "action": "alter", "settings": .object(JSONObject(changes))]
+      return ["topic": .string(topic), "action": "alter", "settings": .object(Self.json(changes))]
+    case .owned(let topic, let settings):
+      return ["topic": .string(topic), "action": "owned", "settings": .object(Self.json(settings))]
     case .addPartitions(let topic, let from, let to):
       return [
         "topic": .string(topic), "action": "extend", "from": .integer(Int64(from)), "to": .integer(Int64(to)),
@@ -93,5 +91,13 @@ extension TopicPlan.Step {
     case .keep(let topic):
       return ["topic": .string(topic), "action": "keep"]
     }
+  }
+
+  private static func json(_ changes: [TopicPlan.SettingChange]) -> JSONObject {
+    JSONObject(
+      changes.map { change in
+        let value: JSON = ["from": change.from.map { .string($0) } ?? .null, "to": .string(change.to)]
+        return JSONObject.Member(key: change.name, value: value)
+      })
   }
 }

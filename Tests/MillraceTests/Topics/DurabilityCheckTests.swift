@@ -7,8 +7,8 @@ import Testing
   private static let strong = [
     "min.insync.replicas": "2", "unclean.leader.election.enable": "false", "max.message.bytes": "4194304",
   ]
-  private static let promised = TopicDefinition(name: "a", settings: strong)
-  private static let other = TopicDefinition(name: "b", keyed: false, promise: false, settings: strong)
+  private static let promised = TopicDefinition(name: "a", lanes: 12, settings: strong)
+  private static let other = TopicDefinition(name: "b", keyed: false, lanes: 12, promise: false, settings: strong)
 
   private static func weaknesses(
     _ topic: TopicDefinition = promised, partitions: Int = 12, replication: Int = 3,

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct TopicPlanTests {
   private static let settings = ["min.insync.replicas": "2", "unclean.leader.election.enable": "false"]
-  private static let keyed = TopicDefinition(name: "a", settings: settings)
+  private static let keyed = TopicDefinition(name: "a", lanes: 12, settings: settings)
   private static let unkeyed = TopicDefinition(name: "b", keyed: false, lanes: 4, promise: false, settings: settings)
 
   private static func plan(
@@ -36,16 +36,40 @@ import Testing
   }
 
   @Test func `Different settings are altered, with the old and the new value`() {
-    let state = Self.state("a", 12, 3, ["min.insync.replicas": "1", "retention.ms": "7"])
+    let state = Self.state(
+      "a", 12, 3, ["min.insync.replicas": "1", "unclean.leader.election.enable": "true", "retention.ms": "7"])
     #expect(
       Self.plan(Self.keyed, state) == [
         .alter(
           topic: "a",
           changes: [
             .init(name: "min.insync.replicas", from: "1", to: "2"),
+            .init(name: "unclean.leader.election.enable", from: "true", to: "false"),
+          ])
+      ])
+  }
+
+  @Test func `Settings that the cluster owns, or does not have, are compared and left`() {
+    var state = Self.state("a", 12, 3, ["min.insync.replicas": "1"])
+    state.readOnly = ["min.insync.replicas"]
+    #expect(
+      Self.plan(Self.keyed, state) == [
+        .owned(
+          topic: "a",
+          settings: [
+            .init(name: "min.insync.replicas", from: "1", to: "2"),
             .init(name: "unclean.leader.election.enable", from: nil, to: "false"),
           ])
       ])
+    state.readOnly = []
+    #expect(
+      Self.plan(Self.keyed, state) == [
+        .alter(topic: "a", changes: [.init(name: "min.insync.replicas", from: "1", to: "2")]),
+        .owned(topic: "a", settings: [.init(name: "unclean.leader.election.enable", from: nil, to: "false")]),
+      ])
+    state = Self.state("a", 12, 3, Self.settings)
+    state.readOnly = Set(Self.settings.keys)
+    #expect(Self.plan(Self.keyed, state) == [.keep(topic: "a")], "owned settings with the declared values")
   }
 
   private static func own(_ settings: [String: String]) -> TopicState {
@@ -190,7 +214,7 @@ import Testing
       }
     case .addPartitions(let topic, _, let count):
       for index in cluster.indices where cluster[index].topic == topic { cluster[index].partitions = count }
-    case .undeclared, .refuse, .keep: break
+    case .owned, .undeclared, .refuse, .keep: break
     }
   }
 }

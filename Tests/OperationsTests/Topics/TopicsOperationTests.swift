@@ -1,9 +1,9 @@
 import Foundation
 import KafkaClient
-import MillraceRecords
 import SharedCluster
 import Testing
 
+@testable import MillraceRecords
 @testable import Operations
 import MillraceCore
 
@@ -78,6 +78,43 @@ struct TopicsOperationTests {
     let survey = try await operation.survey()
     #expect(survey.plan.steps.contains(.undeclared(topic: topic, settings: ["retention.bytes": "1000"])))
     #expect(survey.replicas.problems.isEmpty)
+  }
+
+  @Test("a cluster that refuses a setting gets the topic with its other settings")
+  func refusedSetting() async throws {
+    let prefix = "\(SharedCluster.uniqueName())."
+    func operation(retention: Int) throws -> TopicsOperation {
+      let text = """
+        name: t
+        description: For a test.
+        keyed: true
+        replication: 1
+        promise: false
+        notifications: { unrecognized: true }
+        settings:
+          cleanup.policy: delete
+          max.message.bytes: 4294967296
+          retention.ms: \(retention)
+        """
+      let catalog = try TopicCatalog(files: [("t.yaml", text)], prefix: prefix, lanes: 2)
+      return TopicsOperation(RealCluster.configuration, catalog: catalog, durability: .relaxed)
+    }
+    func apply(retention: Int) async throws -> [String] {
+      let operation = try operation(retention: retention)
+      let notes = CollectedOutput()
+      let output = notes.output()
+      let survey = try await operation.survey()
+      #expect(survey.status == .success)
+      #expect(try await operation.apply(survey) { output.note($0) } == [])
+      let found = try await KafkaAdmin(RealCluster.configuration).describeTopics(["\(prefix)t"], timeout: .seconds(30))
+      #expect(found.first?.settings?["retention.ms"] == "\(retention)" && found.first?.partitionCount == 2)
+      return notes.lines
+    }
+    let refused = "\(prefix)t, but the cluster refused max.message.bytes=4294967296, so it stays 1048588 ("
+    let created = try await apply(retention: 86_400_000)
+    #expect(created.count == 1 && created[0].hasPrefix("created \(refused)"), "\(created)")
+    let altered = try await apply(retention: 3_600_000)
+    #expect(altered.count == 1 && altered[0].hasPrefix("altered \(refused)"), "\(altered)")
   }
 
   @Test("topics with keys cannot get more lanes once they exist")
