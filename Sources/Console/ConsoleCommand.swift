@@ -25,7 +25,7 @@ package struct ConsoleCommand: AsyncParsableCommand {
         MILLRACE_CONSOLE_PROXY=none millrace-console --config millrace.yaml
         millrace-console --config millrace.yaml --allow-actions
       """,
-    version: MillraceVersion.current)
+    version: MillraceVersion.text)
 
   @OptionGroup var process: ProcessOptions
 

@@ -22,7 +22,7 @@ package struct HTTPWorkerCommand: AsyncParsableCommand {
           millrace-worker webhook-crm --config millrace.yaml
           millrace-worker --config millrace.yaml --print-config
         """,
-      version: MillraceVersion.current)
+      version: MillraceVersion.text)
   }
 
   @Argument(help: "The workers to run. Default: all that have a handler, and all webhooks.")

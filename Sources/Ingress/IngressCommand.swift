@@ -23,7 +23,7 @@ package struct IngressCommand: AsyncParsableCommand {
         millrace-ingress --config millrace.yaml --print-config
         MILLRACE_KAFKA_BOOTSTRAP_SERVERS=kafka:9092 millrace-ingress --config millrace.yaml
       """,
-    version: MillraceVersion.current)
+    version: MillraceVersion.text)
 
   @OptionGroup var process: ProcessOptions
 

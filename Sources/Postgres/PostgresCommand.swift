@@ -23,7 +23,7 @@ package struct PostgresCommand: AsyncParsableCommand {
         millrace-postgres --config millrace.yaml
         millrace-postgres status --config millrace.yaml
       """,
-    version: MillraceVersion.current, subcommands: [Run.self, Migrate.self, Status.self], defaultSubcommand: Run.self)
+    version: MillraceVersion.text, subcommands: [Run.self, Migrate.self, Status.self], defaultSubcommand: Run.self)
 
   /// Creates a command without arguments.
   package init() {}

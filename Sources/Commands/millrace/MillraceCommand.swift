@@ -13,7 +13,7 @@ struct MillraceCommand: AsyncParsableCommand {
 
       Exit status: 0 success, 1 failure (or not genuine), 64 invalid command line, 78 invalid configuration.
       """,
-    version: MillraceVersion.current,
+    version: MillraceVersion.text,
     subcommands: [
       VerifyCommand.self, ListenCommand.self, TopicsCommand.self, QuarantineCommand.self, APICommand.self,
       CampaignsCommand.self, DeadLettersCommand.self, ReplayCommand.self, SubscriptionsCommand.self,

@@ -29,7 +29,7 @@ struct WorkerCommand<Worker: NotificationWorker>: AsyncParsableCommand {
           \(program) --config millrace.yaml --print-config
           MILLRACE_KAFKA_BOOTSTRAP_SERVERS=kafka:9092 \(program) --config millrace.yaml
         """,
-      version: MillraceVersion.current)
+      version: MillraceVersion.text)
   }
 
   @OptionGroup var process: ProcessOptions
