@@ -93,7 +93,7 @@ public struct TopicSettings: Sendable, Hashable {
   /// A prefix for every topic's name, so that several deployments can share a cluster.
   public var prefix = ""
   /// The partition count of topics whose file sets none.
-  package var lanes = 12
+  package var lanes = 4
 
   /// The defaults.
   public init() {}

@@ -43,7 +43,7 @@ public struct TopicDefinition: Sendable, Hashable {
 
   /// Creates a definition without a file, for tests.
   public init(
-    name: String, topic: String? = nil, description: String = "", keyed: Bool = true, lanes: Int = 12,
+    name: String, topic: String? = nil, description: String = "", keyed: Bool = true, lanes: Int = 4,
     replication: Int = 3, promise: Bool = true,
     settings: [String: String] = ["min.insync.replicas": "2", "unclean.leader.election.enable": "false"],
     notifications: Notifications = Notifications()

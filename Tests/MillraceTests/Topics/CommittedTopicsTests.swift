@@ -88,6 +88,15 @@ import Testing
     }
   }
 
+  @Test func `The default configuration with all workers of this project has at most 350 partitions`() throws {
+    var configuration = MillraceConfiguration()
+    for name in ["subscriptions", "refunds", "renewal-extensions", "consumption", "decoder", "forward-old"] {
+      configuration.workers[name] = WorkerEntry()
+    }
+    let partitions = try TopicCatalog.load(configuration).topics.reduce(0) { $0 + $1.lanes }
+    #expect(partitions <= 350, "\(partitions)")
+  }
+
   @Test func `The quarantine is bounded`() throws {
     let quarantine = try #require(try Self.catalog().topic(named: "millrace.quarantine"))
     #expect(Int(quarantine.settings["retention.bytes"] ?? "") ?? -1 > 0)

@@ -3,7 +3,7 @@
 {{- end -}}
 
 {{- define "millrace.lanes" -}}
-{{- int (dig "topics" "lanes" 12 .Values.config) -}}
+{{- int (dig "topics" "lanes" 4 .Values.config) -}}
 {{- end -}}
 
 {{/* Whether a librdkafka property is secret, by the same rule as in the programs. Returns "yes" or nothing. */}}

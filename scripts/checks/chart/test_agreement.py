@@ -122,7 +122,7 @@ def test_strimzi_topics_agree_with_the_topic_files(tmp_path):
     for name, topic in expected.items():
         assert resources[name]["config"] == topic["settings"], name
         assert resources[name]["replicas"] == topic["replication"]
-        assert resources[name]["partitions"] == topic.get("lanes", 12)
+        assert resources[name]["partitions"] == topic.get("lanes", 4)
 
 
 def swift(path):

@@ -175,7 +175,7 @@ def test_an_autoscaled_process_has_no_fixed_replicas(name, document):
 @each("ScaledObject")
 def test_a_worker_scales_between_one_replica_and_its_lanes(name, document):
     assert document["spec"]["minReplicaCount"] >= 1
-    lanes = ci(name)["config"].get("topics", {}).get("lanes", 12)
+    lanes = ci(name)["config"].get("topics", {}).get("lanes", 4)
     assert document["spec"]["maxReplicaCount"] <= lanes
 
 

@@ -173,8 +173,8 @@ CASES = [
     ("setting in env", {"ingress": {"env": {"MILLRACE_INGRESS_PORT": "1"}}}, "set the key under config instead"),
     (
         "beyond lanes",
-        merged(KEDA, {"workers": {"refunds": {"autoscaling": {"maxReplicas": 13}}}}),
-        "workers.refunds.autoscaling.maxReplicas is 13, but there are 12 lanes (config.topics.lanes)",
+        merged(KEDA, {"workers": {"refunds": {"autoscaling": {"maxReplicas": 5}}}}),
+        "workers.refunds.autoscaling.maxReplicas is 5, but there are 4 lanes (config.topics.lanes)",
     ),
     (
         "replicas beyond lanes",
