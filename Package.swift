@@ -141,10 +141,17 @@ let package = Package(
         logging, metrics, lifecycle, tracing,
       ]),
     library(
+      "OpenTelemetry",
+      [
+        "MillraceCore", "MillraceRecords", "MillraceTime", "AppStore", asyncHTTPClient, lifecycle, logging, nioCore,
+        nioHTTP1, tracing,
+      ]),
+    library(
       "MillraceWorker",
       [
-        "MillraceCore", "MillraceRecords", "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature",
-        "MillraceTime", argumentParser, coreMetrics, crypto, lifecycle, logging, metrics, nioCore, tracing,
+        "MillraceCore", "MillraceRecords", "OpenTelemetry", "KafkaClient", "AppStore", "AppStoreServerAPI",
+        "AppStoreSignature", "MillraceTime", argumentParser, coreMetrics, crypto, lifecycle, logging, metrics, nioCore,
+        tracing,
         unixSignals,
       ]),
     library(
@@ -156,9 +163,10 @@ let package = Package(
     library(
       "Ingress",
       [
-        "MillraceCore", "MillraceRecords", "MillraceTime", "KafkaClient", "AppStore", "AppStoreSignature",
+        "MillraceCore", "MillraceRecords", "OpenTelemetry", "MillraceTime", "KafkaClient", "AppStore",
+        "AppStoreSignature",
         argumentParser, httpTypes, hummingbird, hummingbirdCore, hummingbirdTLS, lifecycle, logging, metrics,
-        nioCertificateReloading, nioCore, nioHTTP1, nioHTTPTypes, nioSSL,
+        nioCertificateReloading, nioCore, nioHTTP1, nioHTTPTypes, nioSSL, tracing,
       ]),
     library(
       "Consumption",
@@ -291,6 +299,9 @@ let package = Package(
       ["AppStoreSignature", "AppStoreSigning", "AppStore", "MillraceTime", crypto, swiftASN1, x509]),
     tests("AppStoreSigning", ["AppStoreSigning", "AppStore"]),
     tests(
+      "OpenTelemetry",
+      ["OpenTelemetry", "AppStore", "MillraceCore", "MillraceRecords", "MillraceTime", logging, tracing]),
+    tests(
       "Subscriptions",
       [
         "Subscriptions", "TestSupport", "MillraceCore", "MillraceRecords", "MillraceWorker", "MillraceTesting",
@@ -340,9 +351,9 @@ let package = Package(
     tests(
       "Ingress",
       [
-        "SharedCluster", "Ingress", "Operations", "MillraceCore", "MillraceRecords", "MillraceWorker", "KafkaClient",
-        "AppStore", "AppStoreSigning", "MillraceTime", "millrace-ingress", asyncHTTPClient, crypto, lifecycle,
-        logging, nioCertificateReloading, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1, x509,
+        "SharedCluster", "Ingress", "Operations", "OpenTelemetry", "MillraceCore", "MillraceRecords", "MillraceWorker",
+        "KafkaClient", "AppStore", "AppStoreSigning", "MillraceTime", "millrace-ingress", asyncHTTPClient, crypto,
+        lifecycle, logging, nioCertificateReloading, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1, tracing, x509,
       ]),
     tests(
       "Consumption",

@@ -8,6 +8,7 @@ internal import Logging
 internal import Metrics
 internal import MillraceCore
 internal import MillraceRecords
+internal import OpenTelemetry
 
 /// The command line of `millrace-ingress`.
 package struct IngressCommand: AsyncParsableCommand {
@@ -42,6 +43,9 @@ package struct IngressCommand: AsyncParsableCommand {
     IngressServer.describeMetrics(in: registry)
     for collector in ProcessMetrics.collectors { registry.add(collector) }
     MetricsSystem.bootstrap(registry)
+    let exporter = try TraceExport.start(
+      configuration.tracing, service: "millrace-ingress", instance: configuration.kafka.instance, logger: logger)
+    for collector in exporter?.collectors ?? [] { registry.add(collector) }
 
     if configuration.apps.isEmpty {
       logger.warning("no apps are configured (key `apps`); the ingress responds 503 to every notification")
@@ -55,7 +59,8 @@ package struct IngressCommand: AsyncParsableCommand {
     registry.add(heartbeat.collector)
     let server = try IngressServer(
       configuration, catalog: catalog, kafka: kafka, clock: clock,
-      revocation: configuration.trust.revocation.checker(clock: clock), logger: logger)
+      revocation: configuration.trust.revocation.checker(clock: clock),
+      tracer: exporter.map { ExportingTracer($0) }, logger: logger)
     let readiness = ReadinessBoard(
       [
         .kafka(
@@ -69,7 +74,8 @@ package struct IngressCommand: AsyncParsableCommand {
     for collector in server.collectors { registry.add(collector) }
     let runner = ProcessRunner(
       name: "millrace-ingress", shutdown: configuration.shutdown, readiness: readiness, logger: logger)
-    let status = await runner.run([admin, heartbeat, server])
+    let status = await runner.run(
+      (exporter.map { [$0] } ?? []) + [admin, heartbeat, server])
     withExtendedLifetime(embedded) {}
     return status
   }

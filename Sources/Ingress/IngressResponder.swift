@@ -6,6 +6,7 @@ internal import Hummingbird
 internal import Logging
 internal import MillraceRecords
 internal import NIOCore
+internal import Tracing
 
 /// Handles requests and counts refusals by reason.
 struct IngressResponder: HTTPResponder {
@@ -18,6 +19,8 @@ struct IngressResponder: HTTPResponder {
   let bodies: BodyBudget
   let times: IngressTimes
   let metrics: IngressMetrics
+  /// Nil: requests have no spans.
+  let tracer: (any Tracer)?
 
   private static let traceParentHeader = HTTPField.Name("traceparent")
 
@@ -38,7 +41,21 @@ struct IngressResponder: HTTPResponder {
 
   private func handle(_ request: Request, _ started: ContinuousClock.Instant) async throws(RefusedRequest) {
     let announced = try heads.check(request.head)
-    let traceParent = TraceParent.continuing(Self.traceParentHeader.flatMap { request.headers[$0] })
+    let given = Self.traceParentHeader.flatMap { request.headers[$0] }
+    let span = tracer.flatMap { RequestSpan(given, path: request.uri.path, by: $0) }
+    do {
+      try await handle(request, announced, span?.traceParent ?? .continuing(given), started)
+      span?.end()
+    } catch {
+      span?.end(error)
+      throw error
+    }
+  }
+
+  private func handle(
+    _ request: Request, _ announced: HeadCheck.Announcement, _ traceParent: TraceParent,
+    _ started: ContinuousClock.Instant
+  ) async throws(RefusedRequest) {
     var held = 0
     defer { bodies.giveBack(held) }
     let body = try await read(request, announced, holding: &held)

@@ -12,6 +12,7 @@ package import MillraceCore
 package import MillraceRecords
 internal import NIOCore
 internal import ServiceLifecycle
+package import Tracing
 
 /// The endpoint that Apple posts to.
 ///
@@ -36,16 +37,17 @@ package struct IngressServer: Service {
   /// - Parameters:
   ///   - kafka: The client configuration from ``KafkaSettings/client(clientID:bootstrapServers:)``.
   ///   - revocation: Checks whether a certificate chain was revoked; nil skips the check.
+  ///   - tracer: The tracer of the requests' spans; nil: none.
   ///   - onListening: Called with the port when the server accepts requests.
   /// - Throws: ``MillraceError`` if the configuration is invalid; ``KafkaError`` if librdkafka rejects a property.
   package init(
     _ configuration: MillraceConfiguration, catalog: TopicCatalog, kafka: KafkaConfiguration, clock: MillraceClock,
     revocation: (any RevocationChecking)? = nil, metricsFactory: any MetricsFactory = MetricsSystem.factory,
-    logger: Logger, onListening: @escaping @Sendable (Int) async -> Void = { _ in }
+    tracer: (any Tracer)? = nil, logger: Logger, onListening: @escaping @Sendable (Int) async -> Void = { _ in }
   ) throws {
     try self.init(
       configuration, catalog: catalog, kafka: kafka, clock: clock, revocation: revocation,
-      metricsFactory: metricsFactory, logger: logger, onListening: onListening,
+      metricsFactory: metricsFactory, tracer: tracer, logger: logger, onListening: onListening,
       details: Details(configuration.ingress))
   }
 
@@ -64,8 +66,8 @@ package struct IngressServer: Service {
   /// Creates an ingress with the given details.
   init(
     _ configuration: MillraceConfiguration, catalog: TopicCatalog, kafka: KafkaConfiguration, clock: MillraceClock,
-    revocation: (any RevocationChecking)?, metricsFactory: any MetricsFactory, logger: Logger,
-    onListening: @escaping @Sendable (Int) async -> Void, details: Details
+    revocation: (any RevocationChecking)?, metricsFactory: any MetricsFactory, tracer: (any Tracer)? = nil,
+    logger: Logger, onListening: @escaping @Sendable (Int) async -> Void, details: Details
   ) throws {
     let settings = configuration.ingress
     let metrics = IngressMetrics(factory: metricsFactory, apps: configuration.apps)
@@ -94,7 +96,7 @@ package struct IngressServer: Service {
       intake: intake, heads: HeadCheck(limits: settings.maxBodyBytes, acceptsV1: admission.acceptsV1),
       retryAfter: max(1, settings.retryAfter.components.seconds),
       places: InFlightLimit(settings.maxRequestsInFlight), bodies: BodyBudget(bytes: details.bodyBudget),
-      times: times, metrics: metrics)
+      times: times, metrics: metrics, tracer: tracer)
     topics = Self.topics(of: catalog).map(\.topic)
     admin = KafkaAdmin(kafka)
     self.configuration = configuration

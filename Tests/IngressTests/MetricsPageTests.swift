@@ -7,6 +7,7 @@ import Testing
 @testable import Ingress
 @testable import MillraceCore
 @testable import MillraceWorker
+@testable import OpenTelemetry
 @testable import Operations
 
 @Suite struct MetricsPageTests {
@@ -31,7 +32,7 @@ import Testing
     let collectors = ProcessMetrics.collectors + [Heartbeat(clock: .system).collector]
     let texts =
       WorkerMetrics.helpTexts + KafkaMetrics.helpTexts + BudgetMetrics.helpTexts + IngressMetrics.helpTexts
-      + FollowMetrics.helpTexts
+      + FollowMetrics.helpTexts + SpanExporter.helpTexts
       + collectors.map { ($0.name, $0.help) }
       + [
         (IngressServer.certificateEndName, IngressServer.certificateEndHelp),

@@ -177,6 +177,10 @@ extension MillraceConfiguration {
     Setting("logging.level", \.logging.level, .choice, "The least severe level that is logged."),
     Setting("logging.format", \.logging.format, .choice, "Unset: `text` on a terminal, `json` otherwise."),
     Setting(
+      "tracing.otlp.endpoint", \.tracing.endpoint, .url,
+      "The base URL of an OpenTelemetry collector for the spans of the ingress and the workers (OTLP over HTTP), such as "
+        + "`http://collector:4318`. Unset: spans are not exported."),
+    Setting(
       "shutdown.grace", \.shutdown.grace, .duration(.milliseconds(100) ... .seconds(3_600)),
       "How long work in flight may take after SIGTERM before it is cancelled."),
   ]

@@ -36,6 +36,8 @@ public struct MillraceConfiguration: Sendable, Hashable {
   package var clock = ClockSettings()
   /// The level and format of the log.
   package var logging = LogSettings()
+  /// The export of traces.
+  package var tracing = TracingSettings()
   /// The time limit for a shutdown.
   package var shutdown = ShutdownSettings()
 
@@ -240,6 +242,15 @@ package struct LogSettings: Sendable, Hashable {
   package var level = Level.info
   /// The format; `nil`: text on a terminal, JSON otherwise.
   package var format: Format?
+
+  /// The defaults.
+  package init() {}
+}
+
+/// `tracing`: the export of traces.
+package struct TracingSettings: Sendable, Hashable {
+  /// The base URL of an OpenTelemetry collector that accepts OTLP over HTTP; `nil`: nothing is exported.
+  package var endpoint: String?
 
   /// The defaults.
   package init() {}

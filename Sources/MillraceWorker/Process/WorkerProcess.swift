@@ -4,6 +4,7 @@ package import AppStoreServerAPI
 package import AppStoreSignature
 package import MillraceTime
 internal import KafkaClient
+internal import OpenTelemetry
 package import Logging
 package import CoreMetrics
 package import MillraceCore
@@ -30,6 +31,9 @@ package enum WorkerProcess {
     let services = try Worker.bootstrap()
     let registry = makeRegistry()
     MetricsSystem.bootstrap(registry)
+    let exporter = try TraceExport.start(
+      configuration.tracing, service: Worker.name, instance: configuration.kafka.instance, logger: logger)
+    for collector in exporter?.collectors ?? [] { registry.add(collector) }
 
     // The topics of events that the process reads are declared by the workers that publish them.
     let publishers = Set(
@@ -80,7 +84,8 @@ package enum WorkerProcess {
       configuration.admin, registry: registry, heartbeat: heartbeat, readiness: readiness, logger: logger)
     let runner = ProcessRunner(
       name: Worker.name, shutdown: configuration.shutdown, readiness: readiness, logger: logger)
-    let status = await runner.run(services + [admin, heartbeat] + runtimes)
+    let status = await runner.run(
+      (exporter.map { [$0] } ?? []) + services + [admin, heartbeat] + runtimes)
     await host.close()
     try await exchange.shutdown()
     withExtendedLifetime(embedded) {}

@@ -14,6 +14,7 @@ import Testing
     "Backfill": "`millrace backfill --follow` is another process without a worker's metrics",
     "HTTP workers": "another process; HTTPWorkersTests compares its metrics with the page",
     "Tokens for Kafka": "only with kafka.oauth; scripts/check oauth reads them",
+    "Traces": "only with tracing.otlp.endpoint; scripts/check tracing reads them",
     "PostgreSQL": "another process; PostgresTests compares its metrics with the page",
   ]
 
