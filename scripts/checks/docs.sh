@@ -11,10 +11,12 @@
 # ```sh do not run.
 #
 # The script also compares generated parts of pages (events from schemas, sizes from measurements) with their sources,
-# every command on a page with the options of its program, and the table in CONTRIBUTING.md with the scripts.
+# every command on a page with the options of its program, the table in CONTRIBUTING.md with the scripts, and the names
+# that other programs rely on with those of the last release.
 #
 #   scripts/check docs [FILE...]    checks README.md, CONTRIBUTING.md and docs/ by default
 #   scripts/check docs --write      only regenerates the generated parts of pages
+#   scripts/check docs --release    only writes the names of this version as those of the last release
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 cd "$root"
@@ -23,11 +25,13 @@ if [ "${1:-}" = --write ]; then
   exec python3 -B scripts/checks/docs/check.py --write
 fi
 files=("$@")
+[ "${1:-}" != --release ] || files=()
 [ ${#files[@]} -gt 0 ] || files=(README.md CONTRIBUTING.md docs/*.md)
 for file in "${files[@]}"; do [ -f "$file" ] || die "no file $file in $root"; done
 need_packages curl kcat python3
 
 need_programs
+if [ "${1:-}" = --release ]; then exec python3 -B scripts/checks/docs/check.py --release "$bin"; fi
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-docs.XXXXXX")
 clean_up_at_exit
 

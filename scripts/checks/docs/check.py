@@ -1,13 +1,15 @@
 """Checks parts of the documentation that are derived from other files.
 
-usage: check.py BIN      checks; BIN contains the built programs
-       check.py --write  writes the derived parts into the pages
+usage: check.py BIN            checks; BIN contains the built programs
+       check.py --write        writes the derived parts into the pages
+       check.py --release BIN  writes the names of a release
 
 - docs/events.md lists every schema of topics/schemas with a valid sample (events.py);
 - Sources/MillraceRecords/Topics/BuiltInTopics.swift has the files of topics/ (topics.py);
 - the tables of docs/sizing.md follow from docs/performance.md and the topic files (sizing.py);
 - docs/README.md links to every page, and every link to a heading has a target;
 - every subcommand and option in a command on a page exists (commands.py);
+- every topic, header, configuration key, metric, command and option of the last release exists (released.py);
 - CONTRIBUTING.md lists every script of scripts/check and scripts/scenario, and pages name no others.
 """
 import difflib
@@ -17,6 +19,7 @@ import sys
 
 import commands
 import events
+import released
 import sizing
 import topics
 
@@ -107,6 +110,8 @@ def script_names():
 
 def main():
     arguments = sys.argv[1:]
+    if arguments[:1] == ["--release"] and len(arguments) == 2:
+        return released.write(ROOT, pathlib.Path(arguments[1]))
     if len(arguments) != 1:
         raise SystemExit(__doc__)
     write = arguments == ["--write"]
@@ -116,6 +121,7 @@ def main():
     problems += topics.problems(ROOT, write)
     if not write:
         problems += unlisted() + lost_anchors() + script_names()
+        problems += released.problems(ROOT, pathlib.Path(arguments[0]))
         for page in pages():
             problems += commands.problems(page, pathlib.Path(arguments[0]))
     for problem in problems:
