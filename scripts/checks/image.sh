@@ -11,6 +11,7 @@
 #
 # RUN_IMAGE names the base image. By default mmdebstrap creates one.
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+. "$root/scripts/packaging.sh"
 
 kind=debug
 case "${1:-}" in
@@ -30,53 +31,24 @@ done
 
 need_programs
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-image.XXXXXX")
-# Images and containers of this run only, which the script deletes at its end.
-export STORAGE_DRIVER=vfs
-storage=(--root "$temporary/storage" --runroot "$temporary/run")
-buildah() { command buildah "${storage[@]}" "$@"; }
+use_buildah "$temporary"
 podman() { command podman "${storage[@]}" --runtime runc --cgroup-manager cgroupfs "$@"; }
-containers=()
-stop_containers() { [ ${#containers[@]} -eq 0 ] || podman rm --force --time 5 "${containers[@]}" >/dev/null 2>&1 || true; }
+stop_containers() { podman rm --force --all --time 5 >/dev/null 2>&1 || true; }
 trap 'status=$?; set +e; stop_containers; (exit $status); cleanup' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-base=${RUN_IMAGE:-}
-if [ -z "$base" ]; then
-  tar=$root/.build/image-base.tar
-  if [ ! -s "$tar" ]; then
-    say "Bootstrapping Debian"
-    mmdebstrap --quiet --variant=minbase bookworm "$temporary/base.tar" 2>"$temporary/mmdebstrap.log" ||
-      { tail -n 20 "$temporary/mmdebstrap.log" >&2; die "mmdebstrap could not create the base image"; }
-    mv "$temporary/base.tar" "$tar"
-  fi
-  podman import --quiet "$tar" localhost/millrace-base:latest >/dev/null
-  base=localhost/millrace-base:latest
-fi
-
-arguments=(--isolation chroot --format docker --build-arg "RUN_IMAGE=$base" --tag localhost/millrace:check --pull-never)
+need_base_image
 if [ "$kind" = release ]; then
-  arguments+=(--build-arg "BUILD_IMAGE=${BUILD_IMAGE:-swift:6.3-bookworm}")
-  [ -n "${BUILD_IMAGE:-}" ] || arguments=("${arguments[@]/--pull-never/--pull}")
+  arguments=(--build-arg "BUILD_IMAGE=${BUILD_IMAGE:-swift:6.3-bookworm}")
+  if [ -n "${BUILD_IMAGE:-}" ]; then arguments+=(--pull-never); else arguments+=(--pull); fi
 else
-  # The output of the Dockerfile's first stage, from an existing build.
-  out=$temporary/stage/out programs=$bin
-  if [ "$kind" = static ]; then
-    say "Building as the Dockerfile does (the first time takes minutes)"
-    read -ra flags <<<"$(sed -n 's/^ENV BUILD_FLAGS="\(.*\)"$/\1/p' Dockerfile)"
-    [ ${#flags[@]} -gt 0 ] || die "the Dockerfile has no line ENV BUILD_FLAGS"
-    flags+=(--scratch-path .build/static)
-    for program in millrace millrace-postgres; do swift build --quiet "${flags[@]}" --product "$program"; done
-    programs=$(swift build "${flags[@]}" --show-bin-path)
-  fi
-  for program in millrace millrace-postgres; do install -D --strip "$programs/$program" "$out/usr/local/bin/$program"; done
-  for name in $(sed -n 's/.*for name in \(.*\); do.*/\1/p' Dockerfile); do ln -s millrace "$out/usr/local/bin/millrace-$name"; done
-  mkdir -p "$out/usr/local/lib/swift"
-  ldd "$programs/millrace" "$programs/millrace-postgres" | awk '/swift/ && $3 ~ "^/" { print $3 }' | sort -u | xargs -r cp -Lt "$out/usr/local/lib/swift"
-  arguments+=(--build-context "build=$temporary/stage")
+  programs=$bin
+  [ "$kind" = debug ] || build_static
+  stage_image "$programs" "$temporary/stage"
+  arguments=(--pull-never --build-context "build=$temporary/stage")
 fi
-say "Building the image"
-buildah bud "${arguments[@]}" . >"$temporary/build.log" 2>&1 || { tail -n 30 "$temporary/build.log" >&2; die "buildah could not build the image"; }
+build_image localhost/millrace:check "${arguments[@]}"
 
 layer=$(podman run --rm --no-healthcheck --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --entrypoint /usr/bin/du localhost/millrace:check -sb /usr/local/bin/millrace /usr/local/bin/millrace-postgres 2>/dev/null |
   awk '{ bytes += $1 } END { print bytes }')
@@ -90,7 +62,6 @@ demo() { "$bin/millrace-scenarios" demo "$1" --directory "$temporary" "${@:2}"; 
 nobody() {
   local name=$1
   shift
-  containers+=("millrace-check-$name")
   podman run --name "millrace-check-$name" --no-healthcheck --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --network host --read-only --read-only-tmpfs=false --cap-drop ALL \
     --security-opt no-new-privileges --user 65532:65532 --env MILLRACE_CONFIG="$config" \
     --env LD_LIBRARY_PATH=/usr/local/lib/swift --volume "$temporary/shared:$temporary:ro" localhost/millrace:check "$@"
@@ -111,7 +82,8 @@ ingress=$(sed -n 's/^ingress: { host: \(.*\), port: \(.*\) }.*/http:\/\/\1:\2/p'
   --report "$temporary/report.json" >"$temporary/simulator.log" 2>&1 || { cat "$temporary/simulator.log" >&2; die "the simulator ended with an error"; }
 demo forge >/dev/null
 demo check --every-kind
-nobody root sh -c ': >/etc/millrace/written' 2>"$temporary/root.log" && die "the container can write to its root file system"
+# Every user may write to /tmp, unless the file system is read-only.
+nobody root sh -c ': >/tmp/written' 2>"$temporary/root.log" && die "the container can write to its root file system"
 grep -q 'Read-only file system' "$temporary/root.log" || { cat "$temporary/root.log" >&2; die "the container did not report a read-only file system"; }
 podman stop --time 40 millrace-check-ingress >/dev/null
 [ "$(podman inspect --format '{{.State.ExitCode}}' millrace-check-ingress)" = 0 ] || die "the ingress did not exit with status 0 after SIGTERM"

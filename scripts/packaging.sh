@@ -1,0 +1,71 @@
+# Programs and images for packages. scripts/release and checks source this file after lib.sh.
+# shellcheck shell=bash
+
+# program_names prints the names of `millrace` besides its own, without `millrace-`, as the Dockerfile links them.
+program_names() { sed -n 's/.*for name in \(.*\); do.*/\1/p' "$root/Dockerfile"; }
+
+# build_static builds both programs as the Dockerfile does, and sets `programs` to their directory.
+build_static() {
+  local flags program
+  read -ra flags <<<"$(sed -n 's/^ENV BUILD_FLAGS="\(.*\)"$/\1/p' "$root/Dockerfile")"
+  [ ${#flags[@]} -gt 0 ] || die "the Dockerfile has no line ENV BUILD_FLAGS"
+  flags+=(--scratch-path "$root/.build/static")
+  say "Building as the Dockerfile does (the first time takes minutes)"
+  for program in millrace millrace-postgres; do swift build --quiet "${flags[@]}" --product "$program"; done
+  # shellcheck disable=SC2034 # its callers read it
+  programs=$(swift build "${flags[@]}" --show-bin-path)
+}
+
+# install_programs FROM TO installs both programs without debug information, and every name of `millrace`.
+install_programs() {
+  local name
+  for name in millrace millrace-postgres; do install -D --strip --mode 755 "$1/$name" "$2/$name"; done
+  for name in $(program_names); do ln -s millrace "$2/millrace-$name"; done
+}
+
+# install_swift_libraries FROM TO installs the libraries of the toolchain that the programs link. A static build has none.
+install_swift_libraries() {
+  local libraries
+  mapfile -t libraries < <(ldd "$1/millrace" "$1/millrace-postgres" | awk '/swift/ && $3 ~ "^/" { print $3 }' | sort -u)
+  [ ${#libraries[@]} -eq 0 ] || install -D --mode 644 --target-directory "$2" "${libraries[@]}"
+}
+
+# use_buildah DIR keeps the images of this run in DIR. The script deletes them at its end.
+use_buildah() { storage=(--root "$1/storage" --runroot "$1/run"); }
+buildah() { command buildah "${storage[@]}" "$@"; }
+
+# need_base_image sets `base` to RUN_IMAGE. Without that variable, mmdebstrap creates an image of Debian.
+need_base_image() {
+  base=${RUN_IMAGE:-}
+  [ -z "$base" ] || return 0
+  local container
+  base=localhost/millrace-base:latest
+  debian_root "$root/.build/image-base.tar" bookworm
+  container=$(buildah from --pull-never scratch)
+  buildah add --quiet "$container" "$root/.build/image-base.tar" / >/dev/null
+  buildah commit --quiet "$container" "$base" >/dev/null
+  buildah rm "$container" >/dev/null
+}
+
+# debian_root TAR SUITE [OPTION...] creates the files of a small Debian with mmdebstrap, unless they are there.
+debian_root() {
+  [ ! -s "$1" ] || return 0
+  say "Bootstrapping Debian"
+  mmdebstrap --quiet --variant=minbase "${@:3}" "$2" "$1.new.tar" 2>"$temporary/mmdebstrap.log" ||
+    { rm -f "$1.new.tar"; tail -n 20 "$temporary/mmdebstrap.log" >&2; die "mmdebstrap could not create $1"; }
+  mv "$1.new.tar" "$1"
+}
+
+# build_image TAG ARGUMENT... builds the Dockerfile.
+build_image() {
+  say "Building the image"
+  buildah bud --isolation chroot --format docker --build-arg "RUN_IMAGE=$base" --tag "$1" "${@:2}" "$root" \
+    >"$temporary/build.log" 2>&1 || { tail -n 30 "$temporary/build.log" >&2; die "buildah could not build the image"; }
+}
+
+# stage_image FROM DIR lays out the files that the Dockerfile's first stage would make, in DIR/out. `--build-context
+# build=DIR` gives them to the last stage.
+stage_image() {
+  install_programs "$1" "$2/out/usr/local/bin"
+  install_swift_libraries "$1" "$2/out/usr/local/lib/swift"
+}
