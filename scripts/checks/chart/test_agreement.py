@@ -189,6 +189,8 @@ def test_the_time_to_stop_agrees_with_the_code():
     assert "limit: grace + .seconds(5)" in swift("MillraceCore/Lifecycle/ProcessRunner.swift")
 
 
-def test_the_version_agrees_with_the_code():
-    version = re.search(r'current = "(.+)"', swift("MillraceCore/Support/MillraceVersion.swift"))[1]
-    assert yaml.safe_load((CHART / "Chart.yaml").read_text())["appVersion"] == version
+def test_the_chart_and_the_code_have_the_version_of_the_project():
+    version = (ROOT / "VERSION").read_text().strip()
+    assert f'current = "{version}"' in swift("MillraceCore/Support/MillraceVersion.swift")
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    assert (chart["version"], chart["appVersion"]) == (version, version)
