@@ -1,0 +1,193 @@
+#!/usr/bin/env bash
+# Builds the packages from the debug build, installs them in a fresh Debian, and runs the demo with the installed ingress.
+# It builds them twice and compares the bytes. It checks the checksums, the tarball, the chart, the SBOM, the version, the
+# units, and that Depends names every library. Then it runs the demo's ingress in the fresh system as the user millrace,
+# and removes the packages. The check is skipped if dpkg-deb or mmdebstrap is not installed, or if it does not run as root.
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+# shellcheck source=scripts/packaging.sh
+. "$root/scripts/packaging.sh"
+
+[ $# -eq 0 ] || usage ""
+cd "$root"
+for tool in dpkg-deb mmdebstrap; do
+  if ! command -v "$tool" >/dev/null; then
+    note "skipped: the packages ($tool is not installed: apt-get install dpkg-dev mmdebstrap)"
+    exit 0
+  fi
+done
+[ "$(id -u)" -eq 0 ] || { note "skipped: the packages (only root can install them in another root)"; exit 0; }
+
+need_programs
+need_packages dpkg-dev python3
+python_environment packages
+temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-packages.XXXXXX")
+clean_up_at_exit
+# quietly ERROR COMMAND... runs a command, and prints its output only if it fails.
+quietly() { "${@:2}" >"$temporary/output.log" 2>&1 || { cat "$temporary/output.log" >&2; die "$1"; }; }
+
+say "One version"
+version=$(cat VERSION)
+for file in "helm/millrace/Chart.yaml:version: $version" "helm/millrace/Chart.yaml:appVersion: \"$version\""; do
+  grep -qxF "${file#*:}" "${file%%:*}" || die "${file%%:*} has no line '${file#*:}'; VERSION contains $version"
+done
+grep -q "^## $version - " CHANGELOG.md || die "CHANGELOG.md has no section $version"
+note "$version in VERSION, the chart and the changelog"
+
+say "Building the packages twice"
+from=$SECONDS
+scripts/release --debug --no-image --output "$temporary/dist"
+took=$((SECONDS - from))
+quietly "the second build failed" scripts/release --debug --no-image --output "$temporary/again"
+quietly "two builds of the same programs differ" diff -r "$temporary/dist" "$temporary/again"
+note "$took s for a build; both have the same bytes"
+dist=$temporary/dist
+(cd "$dist" && sha256sum --check --quiet SHA256SUMS) || die "SHA256SUMS does not match the files"
+[ "$(wc -l <"$dist/SHA256SUMS")" -eq "$(find "$dist" -type f ! -name SHA256SUMS | wc -l)" ] ||
+  die "SHA256SUMS does not list every file"
+package() { echo "$dist/$1"_*.deb; }
+
+say "Libraries"
+depends_of() { dpkg-deb --field "$(package "$1")" Depends | tr ',' '\n' | sed 's/^ *//; s/ .*//' | grep -vx millrace; }
+# owner LIBRARY prints the Debian package of a library. /lib is a symbolic link, and dpkg knows a file by one of its names.
+owner() {
+  local file
+  for file in "$1" "$(realpath "$1")" "${1#/usr}" "/usr$1"; do
+    dpkg --search "$file" 2>/dev/null | sed 's/:.*//' | grep . && return
+  done
+  die "no package contains $1"
+}
+# The libraries of a program that are not Swift's: `ldd` names those of libraries too, `objdump` only its own.
+all_libraries() { ldd "$1" | awk '$3 ~ "^/" && !/swift/ { print $3 }'; }
+direct_libraries() {
+  local name
+  objdump --private-headers "$1" | awk '$1 == "NEEDED" { print $2 }' | while read -r name; do
+    all_libraries "$1" | grep "/${name//./\\.}\$" || true
+  done
+}
+mkdir "$temporary/unpacked"
+for name in millrace millrace-postgres; do
+  dpkg-deb --extract "$(package "$name")" "$temporary/unpacked"
+  program=$temporary/unpacked/usr/bin/$name
+  for library in $(direct_libraries "$program"); do
+    depends_of "$name" | grep -qx "$(owner "$library")" || die "Depends of $name lacks $(owner "$library") ($library)"
+  done
+  for library in $(all_libraries "$program"); do owner "$library"; done | sort -u >"$temporary/$name.owners"
+  note "$name depends on $(depends_of "$name" | paste -sd ' ')"
+  note "  with the libraries of these libraries, $(wc -l <"$temporary/$name.owners") packages"
+done
+! ldd "$temporary/unpacked/usr/bin/millrace" | grep libpq || die "millrace links libpq"
+ldd "$temporary/unpacked/usr/bin/millrace-postgres" | grep -q 'libpq\.so' || die "millrace-postgres does not link libpq"
+
+say "SBOM"
+mapfile -t libraries < <(for name in millrace millrace-postgres; do depends_of "$name"; done | grep -E '^lib' | sort -u)
+"$python" scripts/checks/packages/check_sbom.py "$dist"/*.cdx.json .build/checkouts Package.swift "${libraries[@]}" \
+  >"$temporary/sbom.log" || die "the SBOM is wrong"
+note "CycloneDX 1.5: $(cat "$temporary/sbom.log")"
+
+say "Chart"
+mkdir "$temporary/chart"
+tar -xf "$dist/millrace-$version.tgz" -C "$temporary/chart"
+[ "$(tar -tf "$dist/millrace-$version.tgz" | sed -n 1p)" = millrace/Chart.yaml ] || die "the chart does not begin with Chart.yaml"
+quietly "the packaged chart differs from helm/millrace" diff -r --exclude ci helm/millrace "$temporary/chart/millrace"
+[ ! -e "$temporary/chart/millrace/ci" ] || die "the packaged chart contains ci/, which .helmignore names"
+if command -v helm >/dev/null; then helm show chart "$dist/millrace-$version.tgz" >/dev/null; fi
+
+say "Installing in a fresh Debian"
+. /etc/os-release
+mapfile -t included < <(for name in millrace millrace-postgres; do depends_of "$name"; done | sort -u)
+include=$(IFS=,; echo "${included[*]}")
+# Another list of dependencies needs another root.
+[ "$(cat .build/packages-root.include 2>/dev/null)" = "$VERSION_CODENAME $include" ] || rm -f .build/packages-root.tar
+debian_root "$root/.build/packages-root.tar" "$VERSION_CODENAME" --include "$include"
+echo "$VERSION_CODENAME $include" >.build/packages-root.include
+fresh=$temporary/root
+mkdir "$fresh"
+tar -xf .build/packages-root.tar -C "$fresh"
+# enter_root sets `enter` to a command that runs another one in the fresh system: as the user `as`, with /proc, and without
+# the environment of this script. The mount disappears with the command.
+enter_root() {
+  # shellcheck disable=SC2016
+  enter=(unshare --mount --propagation private sh -c 'mount -t proc proc "$0/proc" && exec "$@"' "$fresh"
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive ${config:+"MILLRACE_CONFIG=$config"}
+    ${library_path:+"LD_LIBRARY_PATH=$library_path"} chroot ${as:+--userspec "$as" --groups ""} "$fresh")
+}
+in_root() { enter_root; "${enter[@]}" "$@"; }
+config='' as='' library_path=''
+
+cp "$dist/millrace-$version-linux-"*.tar.gz "$fresh/tmp/millrace.tar.gz"
+in_root tar -xf /tmp/millrace.tar.gz -C /opt
+unpacked=/opt/$(ls "$fresh/opt")
+library_path=$unpacked/swift
+for name in '' $(program_names | sed 's/[^ ]*/-&/g') -postgres; do
+  quietly "millrace$name of the tarball does not start" in_root "$unpacked/bin/millrace$name" --version
+  grep -qwF "$version" "$temporary/output.log" || die "millrace$name of the tarball does not print the version $version"
+done
+library_path=''
+rm -r "$fresh"/opt/* "$fresh/tmp/millrace.tar.gz"
+note "the programs of the tarball start"
+
+cp "$dist"/*.deb "$fresh/tmp/"
+from=$SECONDS
+for name in millrace millrace-postgres; do
+  quietly "dpkg could not install $name" in_root dpkg --install "/tmp/$(basename "$(package "$name")")"
+done
+note "installed both packages in $((SECONDS - from)) s"
+[ -z "$(in_root dpkg --verify millrace millrace-postgres)" ] || die "dpkg --verify reports changed files"
+while read -r name; do
+  [ "$(in_root dpkg-query --show --showformat='${db:Status-Status}' "$name" 2>/dev/null)" = installed ] ||
+    die "a program loads a library of $name, which the dependencies do not install"
+done < <(cat "$temporary"/*.owners)
+for name in '' $(program_names | sed 's/[^ ]*/-&/g') -postgres; do
+  quietly "the installed millrace$name does not start" in_root "millrace$name" --version
+  grep -qwF "$version" "$temporary/output.log" || die "the installed millrace$name does not print the version $version"
+done
+[ "$(in_root stat --format '%a %U:%G' /etc/millrace/secrets /etc/millrace/secrets/api | sort -u)" = '750 root:millrace' ] ||
+  die "the folders of secrets do not belong to root:millrace with mode 750"
+mapfile -t units < <(cd "$fresh/usr/lib/systemd/system" && ls millrace-*.service)
+[ ${#units[@]} -eq "$(find deploy/systemd -name '*.service' | wc -l)" ] || die "the packages do not contain every unit"
+quietly "systemd does not accept the units" in_root systemd-analyze verify --man=no "${units[@]}"
+[ ! -s "$temporary/output.log" ] || die "systemd-analyze warns: $(cat "$temporary/output.log")"
+quietly "the unit cannot be enabled" in_root systemctl enable millrace-ingress.service
+note "systemd accepts the ${#units[@]} units"
+
+say "Running the demo with the installed ingress as the user millrace"
+config=$temporary/millrace.yaml
+demo() { "$bin/millrace-scenarios" demo "$1" --directory "$temporary" "${@:2}"; }
+start_embedded_cluster
+demo prepare --bootstrap-servers "$bootstrap" --topics "$root/topics"
+# The ingress gets only the files that it needs, under the same path. The topic files are in the program.
+mkdir -p "$fresh$temporary"
+sed '/^topics:$/d; /^  directory: /d' "$config" >"$fresh$config"
+find "$temporary" -maxdepth 1 -type f \( -name '*.der' -o -name '*.pem' -o -name shared-secret \) \
+  -exec cp --target-directory "$fresh$temporary" {} +
+in_root chown -R root:millrace "$temporary"
+chmod -R u=rwX,g=rX,o= "$fresh$temporary"
+as=millrace:millrace
+enter_root
+start "$temporary/ingress.log" "${enter[@]}" millrace-ingress
+ingress_pid=$!
+demo wait-ready || { cat "$temporary/ingress.log" >&2; die "the ingress did not become ready"; }
+in_root millrace health --ready
+ingress=$(sed -n 's/^ingress: { host: \(.*\), port: \(.*\) }.*/http:\/\/\1:\2/p' "$config")
+quietly "the simulator ended with an error" "$bin/appstore-simulator" run scenarios/demo.yaml \
+  --chain "$temporary/chain.pem" --target "$ingress/v2" --target-v1 "$ingress/v1" \
+  --shared-secret "$temporary/shared-secret" --write-sent "$temporary/sent.jsonl" --report "$temporary/report.json"
+demo forge >/dev/null
+demo check --every-kind
+[ "$(in_root id --user --name) $(in_root id --user)" = "millrace $(stat --format=%u "/proc/$ingress_pid")" ] ||
+  die "the ingress does not run as the user millrace"
+stop "$ingress_pid" || die "the ingress ended with status $? after SIGTERM: $(tail -n 5 "$temporary/ingress.log")"
+note "the ingress exited with status 0 after SIGTERM"
+
+say "Removing the packages"
+as=''
+echo secret >"$fresh/etc/millrace/secrets/api/apple.p8"
+left() {
+  (cd "$fresh" && find etc usr var -path '*millrace*' ! -type d ! -path 'var/lib/dpkg/*' | sort | paste -sd ' ')
+}
+quietly "dpkg could not remove the packages" in_root dpkg --remove millrace-postgres millrace
+[ "$(left)" = 'etc/millrace/config/millrace.yaml etc/millrace/secrets/api/apple.p8' ] ||
+  die "after dpkg --remove there are: $(left)"
+quietly "dpkg could not purge the packages" in_root dpkg --purge millrace-postgres millrace
+[ "$(left)" = etc/millrace/secrets/api/apple.p8 ] || die "after dpkg --purge there are: $(left)"
+note "removal left the configuration file and a secret, and a purge only the secret"
