@@ -226,7 +226,7 @@ def test_compose_and_systemd_run_every_process():
     ("schema", "files"),
     [
         ("compose-spec", ["docker-compose.yml"]),
-        ("github-workflows", [".github/workflows/ci.yml", ".github/workflows/publish.yml"]),
+        ("github-workflows", [f".github/workflows/{name}.yml" for name in ("ci", "publish", "release")]),
     ],
 )
 def test_files_match_their_schemas(schema, files):
