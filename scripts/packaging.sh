@@ -4,12 +4,16 @@
 # program_names prints the names of `millrace` besides its own, without `millrace-`, as the Dockerfile links them.
 program_names() { sed -n 's/.*for name in \(.*\); do.*/\1/p' "$root/Dockerfile"; }
 
-# build_static builds both programs as the Dockerfile does, and sets `programs` to their directory.
+# build_static builds both programs of the last commit as the Dockerfile does, and sets `programs` to their directory.
 build_static() {
-  local flags program
+  local flags program source=$root/.build/static-source
   read -ra flags <<<"$(sed -n 's/^ENV BUILD_FLAGS="\(.*\)"$/\1/p' "$root/Dockerfile")"
   [ ${#flags[@]} -gt 0 ] || die "the Dockerfile has no line ENV BUILD_FLAGS"
-  flags+=(--scratch-path "$root/.build/static")
+  flags+=(--package-path "$source" --scratch-path "$root/.build/static")
+  rm -rf "$source"
+  mkdir -p "$source"
+  # Not the working tree: `git archive` writes the commit into the programs (.gitattributes).
+  git -C "$root" archive HEAD | tar -x -C "$source"
   say "Building as the Dockerfile does (the first time takes minutes)"
   for program in millrace millrace-postgres; do swift build --quiet "${flags[@]}" --product "$program"; done
   # shellcheck disable=SC2034 # its callers read it
