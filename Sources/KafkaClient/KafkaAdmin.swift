@@ -137,15 +137,20 @@ public final class KafkaAdmin: Sendable {
 
   /// Changes settings of a topic, keeps its other overrides, and waits until the brokers report the change.
   ///
+  /// - Returns: The names of settings that the brokers accepted and still report with another value at the end of the time.
   /// librdkafka 2.0.2 can only replace all overrides of a topic, so this reads them first and sends them again. Two
   /// operators who alter a topic in the same second can therefore undo each other's change.
+  @discardableResult
   public func alterTopic(
     _ name: String, settings: [String: String], timeout: Duration
-  ) async throws(KafkaError) {
+  ) async throws(KafkaError) -> [String] {
     try await withClient { (client: inout AdminClient) throws(KafkaError) in
       let bare = TopicDescription(name: name, partitionCount: 0, replicationFactor: 0, settings: nil)
-      guard let present = try TopicConfigReader.fill([bare], client.handle, timeout).first else { return }
-      let kept = (present.settings ?? [:]).filter { present.overrides.contains($0.key) }
+      guard let present = try TopicConfigReader.fill([bare], client.handle, timeout).first else { return [] }
+      // A read-only setting cannot be sent again, and remains.
+      let kept = (present.settings ?? [:]).filter {
+        present.overrides.contains($0.key) && !present.readOnly.contains($0.key)
+      }
       var resource = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, name)
       defer { rd_kafka_ConfigResource_destroy(resource) }
       for (setting, value) in kept.merging(settings, uniquingKeysWith: { $1 }) {
@@ -160,13 +165,20 @@ public final class KafkaAdmin: Sendable {
       }
       // The controller has the change, but the next broker may not have it yet.
       let end = ContinuousClock.now.advanced(by: timeout)
-      while ContinuousClock.now < end {
+      while true {
         let present = try TopicConfigReader.fill([bare], client.handle, timeout).first?.settings ?? [:]
-        if settings.allSatisfy({ present[$0.key] == $0.value }) { return }
+        let different = settings.filter { !Self.isSame(present[$0.key], $0.value) }.keys.sorted()
+        if different.isEmpty || ContinuousClock.now >= end { return different }
         // This thread belongs to the admin, so it may block.
         usleep(50_000)
       }
     }
+  }
+
+  /// Compares the values of a setting. The order of a list has no meaning: `compact,delete` is `delete,compact`.
+  package static func isSame(_ actual: String?, _ wanted: String) -> Bool {
+    guard let actual else { return false }
+    return actual == wanted || actual.split(separator: ",").sorted() == wanted.split(separator: ",").sorted()
   }
 
   /// Raises a topic's partition count and waits until the new partitions have leaders.

@@ -16,6 +16,8 @@ package enum DurabilityCheck {
     case uncleanElection(topic: String)
     /// The topic refuses records that the file allows as too large.
     case maxMessageBytes(topic: String, actual: String, declared: String)
+    /// The topic deletes records that the file keeps.
+    case deletion(topic: String, setting: String, actual: String, declared: String)
     /// A keyed topic has a partition count other than its lanes, so its keys are in other partitions than in its
     /// sibling topics.
     case partitions(topic: String, actual: Int, declared: Int)
@@ -33,15 +35,19 @@ package enum DurabilityCheck {
       case .replication(let topic, let actual, let declared):
         "\(topic) has \(actual) replicas, expected \(declared): reassign its partitions"
       case .minimumInsync(let topic, let actual, let declared):
-        "\(topic) has min.insync.replicas \(actual), expected \(declared): run `millrace topics apply`"
+        "\(topic) has min.insync.replicas \(actual), expected \(declared): \(Self.apply)"
       case .uncleanElection(let topic):
-        "\(topic) allows unclean leader election: run `millrace topics apply`"
+        "\(topic) allows unclean leader election: \(Self.apply)"
       case .maxMessageBytes(let topic, let actual, let declared):
-        "\(topic) has max.message.bytes \(actual), expected \(declared): run `millrace topics apply`"
+        "\(topic) has max.message.bytes \(actual), expected \(declared): \(Self.apply)"
+      case .deletion(let topic, let setting, let actual, let declared):
+        "\(topic) has \(setting) \(actual), expected \(declared), and deletes records too early: \(Self.apply)"
       case .partitions(let topic, let actual, let declared):
         "\(topic) has \(actual) partitions, expected \(declared): set topics.lanes to the cluster's partition count"
       }
     }
+
+    private static let apply = "run `millrace topics apply`, which says if the cluster refuses it"
   }
 
   /// Returns the weaknesses of the existing topics; empty if they are as strong as declared.
@@ -67,6 +73,21 @@ package enum DurabilityCheck {
     case "retention.bytes", "retention.ms": value != "-1"
     case "cleanup.policy": value != "delete"
     case "unclean.leader.election.enable": value == "true"
+    default: false
+    }
+  }
+
+  /// Returns whether a setting deletes records that the declared value keeps. -1 is no limit.
+  private static func deletesMore(_ name: String, _ actual: String, than declared: String) -> Bool {
+    switch name {
+    case "cleanup.policy":
+      !Set(actual.split(separator: ",")).isSubset(of: declared.split(separator: ","))
+    case "retention.ms", "retention.bytes":
+      if let actual = Int64(actual), let declared = Int64(declared) {
+        actual >= 0 && (declared < 0 || actual < declared)
+      } else {
+        false
+      }
     default: false
     }
   }
@@ -100,6 +121,10 @@ package enum DurabilityCheck {
       weaknesses.append(
         .maxMessageBytes(
           topic: topic.topic, actual: settings["max.message.bytes"] ?? "unknown", declared: declared))
+    }
+    for (name, declared) in topic.settings.sorted(by: { $0.key < $1.key }) {
+      guard let actual = settings[name], deletesMore(name, actual, than: declared) else { continue }
+      weaknesses.append(.deletion(topic: topic.topic, setting: name, actual: actual, declared: declared))
     }
     return weaknesses
   }

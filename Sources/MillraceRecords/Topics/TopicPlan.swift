@@ -1,6 +1,7 @@
 // The changes with which a cluster has the topics that the files declare. A plan never deletes a topic and never
 // changes the partition count of a keyed topic, which would break the order of its keys. No I/O.
 
+internal import KafkaClient
 package import MillraceCore
 
 /// The difference between declared and existing topics.
@@ -173,14 +174,8 @@ package struct TopicPlan: Sendable, Hashable {
   private static func settingChanges(_ topic: TopicDefinition, _ state: TopicState) -> [SettingChange] {
     guard let actual = state.settings else { return [] }
     return topic.settings.sorted { $0.key < $1.key }.compactMap { name, value in
-      isSame(actual[name], value) ? nil : SettingChange(name: name, from: actual[name], to: value)
+      KafkaAdmin.isSame(actual[name], value) ? nil : SettingChange(name: name, from: actual[name], to: value)
     }
-  }
-
-  /// Compares values; `compact,delete` and `delete,compact` are equal.
-  private static func isSame(_ actual: String?, _ declared: String) -> Bool {
-    guard let actual else { return false }
-    return actual == declared || actual.split(separator: ",").sorted() == declared.split(separator: ",").sorted()
   }
 }
 

@@ -69,7 +69,8 @@ package struct TopicsOperation: Sendable {
       return "created \(topic)"
     case .alter(let topic, let changes):
       let refused = try await alter(topic, changes)
-      return refused.isEmpty ? "altered \(topic)" : "altered \(topic), but \(refused)"
+      if refused.count == changes.count { return "left \(topic) unchanged: \(Self.list(refused))" }
+      return refused.isEmpty ? "altered \(topic)" : "altered \(topic), but \(Self.list(refused))"
     case .addPartitions(let topic, _, let count):
       do throws(KafkaError) {
         try await admin.createPartitions(of: topic, upTo: count, timeout: timeout)
@@ -100,34 +101,35 @@ package struct TopicsOperation: Sendable {
     var notes: [String] = []
     for step in plan.steps {
       switch step {
-      case .alter(_, let changes): notes.append(try await alter(topic, changes))
+      case .alter(_, let changes): notes += try await alter(topic, changes)
       case .owned(_, let owned): notes += owned.map { Self.refusal($0, because: "the cluster owns it") }
-      case .create, .addPartitions, .undeclared, .refuse, .keep: break
+      case .refuse(_, let reason): notes.append("it \(reason)")
+      case .create, .addPartitions, .undeclared, .keep: break
       }
     }
-    notes.removeAll { $0.isEmpty }
-    return notes.isEmpty ? "created \(topic)" : "created \(topic), but \(notes.joined(separator: "; "))"
+    return notes.isEmpty ? "created \(topic)" : "created \(topic), but \(Self.list(notes))"
   }
 
   /// Changes settings, each on its own if the cluster refuses them together.
   ///
-  /// - Returns: The refused settings as text; empty if there are none.
-  private func alter(_ topic: String, _ changes: [TopicPlan.SettingChange]) async throws(KafkaError) -> String {
+  /// - Returns: A text for each refused setting.
+  private func alter(_ topic: String, _ changes: [TopicPlan.SettingChange]) async throws(KafkaError) -> [String] {
     do throws(KafkaError) {
       let settings = Dictionary(changes.map { ($0.name, $0.to) }, uniquingKeysWith: { $1 })
-      try await admin.alterTopic(topic, settings: settings, timeout: timeout)
-      return ""
+      let ignored = try await admin.alterTopic(topic, settings: settings, timeout: timeout)
+      return changes.filter { ignored.contains($0.name) }.map {
+        Self.refusal($0, because: "it accepted the change and did not make it")
+      }
     } catch {
       guard error.isRefusedSetting else { throw error }
-      if let change = changes.first, changes.count == 1 { return Self.refusal(change, because: error.reason) }
+      if let change = changes.first, changes.count == 1 { return [Self.refusal(change, because: error.reason)] }
     }
     var refused: [String] = []
-    for change in changes {
-      let note = try await alter(topic, [change])
-      if !note.isEmpty { refused.append(note) }
-    }
-    return refused.joined(separator: "; ")
+    for change in changes { refused += try await alter(topic, [change]) }
+    return refused
   }
+
+  private static func list(_ notes: [String]) -> String { notes.joined(separator: "; ") }
 
   private static func refusal(_ change: TopicPlan.SettingChange, because reason: String) -> String {
     let kept = change.from.map { "it stays \($0)" } ?? "it has no such setting"
@@ -136,19 +138,24 @@ package struct TopicsOperation: Sendable {
 
   /// Adopts a topic that another process created after the survey, and corrects its settings.
   private func adopt(_ topic: String, _ cluster: ClusterDescription) async throws(KafkaError) -> String {
-    let found = try await admin.awaitTopic(topic, timeout: timeout)
+    let description = try await admin.awaitTopic(topic, timeout: timeout)
     let plan = TopicPlan(
-      declared: catalog.topics.filter { $0.topic == topic }, actual: [TopicState(found)],
+      declared: catalog.topics.filter { $0.topic == topic }, actual: [TopicState(description)],
       brokerCount: cluster.brokerCount, absentBrokers: cluster.absentBrokers, durability: durability)
+    var notes: [String] = []
     for step in plan.steps {
-      if case .refuse(_, let reason) = step {
+      switch step {
+      case .refuse(_, let reason):
         throw KafkaError(
           code: .topicAlreadyExists, operation: "create \(topic)",
           reason: "another process created it differently: it \(reason)")
+      case .alter(_, let changes): notes += try await alter(topic, changes)
+      case .owned(_, let owned): notes += owned.map { Self.refusal($0, because: "the cluster owns it") }
+      case .create, .addPartitions, .undeclared, .keep: _ = try await apply(step, cluster)
       }
-      _ = try await apply(step, cluster)
     }
-    return "found \(topic) created by another process"
+    let found = "found \(topic) created by another process"
+    return notes.isEmpty ? found : "\(found), but \(Self.list(notes))"
   }
 }
 

@@ -46,6 +46,26 @@ import Testing
     #expect(Self.weaknesses(partitions: 4) == [.partitions(topic: "a", actual: 4, declared: 12)])
   }
 
+  @Test(arguments: [
+    ("cleanup.policy", "compact", "delete"), ("cleanup.policy", "compact", "compact,delete"),
+    ("retention.ms", "1000", "999"), ("retention.ms", "-1", "1000"), ("retention.bytes", "-1", "0"),
+  ])
+  func `A topic that deletes records too early is reported`(name: String, declared: String, actual: String) {
+    var topic = Self.promised
+    topic.settings[name] = declared
+    func weaknesses(_ value: String?) -> [DurabilityCheck.Weakness] {
+      DurabilityCheck.weaknesses(
+        declared: [topic],
+        actual: [TopicState(topic: "a", partitions: 12, replication: 3, settings: Self.with(name, value))],
+        durability: .strict)
+    }
+    #expect(weaknesses(actual) == [.deletion(topic: "a", setting: name, actual: actual, declared: declared)])
+    #expect(weaknesses(declared).isEmpty && weaknesses(nil).isEmpty)
+    if name != "cleanup.policy" {
+      #expect(weaknesses("-1").isEmpty && weaknesses("9000").isEmpty == (declared != "-1"))
+    }
+  }
+
   @Test func `A cluster that hides its settings counts as weak`() {
     #expect(Self.weaknesses(settings: nil).count == 3)
     #expect(Self.weaknesses(settings: Self.with("min.insync.replicas", nil)).count == 1)

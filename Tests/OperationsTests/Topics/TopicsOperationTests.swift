@@ -110,7 +110,7 @@ struct TopicsOperationTests {
       #expect(found.first?.settings?["retention.ms"] == "\(retention)" && found.first?.partitionCount == 2)
       return notes.lines
     }
-    let refused = "\(prefix)t, but the cluster refused max.message.bytes=4294967296, so it stays 1048588 ("
+    let refused = "\(prefix)t, but the cluster refused max.message.bytes=4294967296, so it stays "
     let created = try await apply(retention: 86_400_000)
     #expect(created.count == 1 && created[0].hasPrefix("created \(refused)"), "\(created)")
     let altered = try await apply(retention: 3_600_000)
