@@ -44,7 +44,7 @@ struct IngressResponder: HTTPResponder {
     let given = Self.traceParentHeader.flatMap { request.headers[$0] }
     let span = tracer.flatMap { RequestSpan(given, path: request.uri.path, by: $0) }
     do {
-      try await handle(request, announced, span?.traceParent ?? .continuing(given), started)
+      try await handle(request, announced, span?.traceParent ?? .continuing(given), span?.context, started)
       span?.end()
     } catch {
       span?.end(error)
@@ -53,7 +53,7 @@ struct IngressResponder: HTTPResponder {
   }
 
   private func handle(
-    _ request: Request, _ announced: HeadCheck.Announcement, _ traceParent: TraceParent,
+    _ request: Request, _ announced: HeadCheck.Announcement, _ traceParent: TraceParent, _ context: ServiceContext?,
     _ started: ContinuousClock.Instant
   ) async throws(RefusedRequest) {
     var held = 0
@@ -61,16 +61,26 @@ struct IngressResponder: HTTPResponder {
     let body = try await read(request, announced, holding: &held)
     // Count the request only now, so that incomplete bodies do not block complete ones.
     let outcome = await places.withPlace { () -> Result<Void, RefusedRequest> in
-      do throws(RefusedRequest) {
-        return .success(
-          try await intake.take(
-            body, as: announced.version, traceParent: traceParent, until: times.kafkaDeadline(from: started)))
-      } catch {
-        return .failure(error)
+      await Self.below(context) {
+        do throws(RefusedRequest) {
+          return .success(
+            try await intake.take(
+              body, as: announced.version, traceParent: traceParent, until: times.kafkaDeadline(from: started)))
+        } catch {
+          return .failure(error)
+        }
       }
     }
     guard let outcome else { throw .busy }
     try outcome.get()
+  }
+
+  /// Runs `body` below a span, if there is one.
+  private static func below<Value: Sendable>(
+    _ context: ServiceContext?, _ body: () async -> Value
+  ) async -> Value {
+    guard let context else { return await body() }
+    return await ServiceContext.withValue(context) { await body() }
   }
 
   /// Reads the body into one array. ``ConnectionGuard`` enforces the time limit. The size limit is checked here because

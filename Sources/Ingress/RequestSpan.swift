@@ -10,6 +10,9 @@ struct RequestSpan {
   let traceParent: TraceParent
   private let span: any Span
 
+  /// The context of the spans below this one.
+  var context: ServiceContext { span.context }
+
   /// Begins a span.
   ///
   /// - Parameter header: The request's `traceparent`, if it has one.
@@ -33,7 +36,7 @@ struct RequestSpan {
     span.attributes["http.response.status_code"] = refused.map { Int64($0.problem.status.code) } ?? 200
     if let refused {
       span.attributes["error.type"] = refused.label
-      // A client's error is no error of the server.
+      // As in OpenTelemetry's conventions, only the server's own errors set the status.
       if refused.problem.status.kind == .serverError { span.setStatus(SpanStatus(code: .error)) }
     }
     span.end()

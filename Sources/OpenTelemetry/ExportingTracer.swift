@@ -24,9 +24,9 @@ package struct ExportingTracer: Tracer {
   ) -> RecordedSpan {
     var generator = SystemRandomNumberGenerator()
     let context = context()
-    let parent = SpanPlace.of(context)
+    let parent = SpanContext.of(context)
     return RecordedSpan(
-      operationName, SpanPlace(below: parent, using: &generator), below: parent?.spanID, in: context, kind: kind,
+      operationName, SpanContext(below: parent, using: &generator), below: parent?.spanID, in: context, kind: kind,
       start: instant().nanosecondsSinceEpoch, finished: finished)
   }
 
@@ -38,14 +38,14 @@ package struct ExportingTracer: Tracer {
     _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
   ) where Extract.Carrier == Carrier {
     guard let parent = extractor.extract(key: "traceparent", from: carrier).flatMap({ TraceParent($0) }) else { return }
-    SpanPlace(parent).write(to: &context)
+    SpanContext(parent).write(to: &context)
   }
 
   /// Writes `traceparent`.
   package func inject<Carrier, Inject: Injector>(
     _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
   ) where Inject.Carrier == Carrier {
-    guard let place = SpanPlace.of(context) else { return }
+    guard let place = SpanContext.of(context) else { return }
     injector.inject(place.header, forKey: "traceparent", into: &carrier)
   }
 }

@@ -5,7 +5,7 @@ package import Tracing
 package final class RecordedSpan: Span {
   /// The context of the span's children.
   package let context: ServiceContext
-  let place: SpanPlace
+  let place: SpanContext
   private let parentID: [UInt8]?
   private let kind: SpanKind
   private let start: UInt64
@@ -22,7 +22,7 @@ package final class RecordedSpan: Span {
   }
 
   init(
-    _ name: String, _ place: SpanPlace, below parentID: [UInt8]?, in context: ServiceContext, kind: SpanKind,
+    _ name: String, _ place: SpanContext, below parentID: [UInt8]?, in context: ServiceContext, kind: SpanKind,
     start: UInt64, finished: @escaping @Sendable (FinishedSpan) -> Void
   ) {
     self.place = place
@@ -96,7 +96,7 @@ package final class RecordedSpan: Span {
 
 /// A span that has ended. Times are nanoseconds since 1970.
 struct FinishedSpan: Sendable {
-  var place: SpanPlace
+  var place: SpanContext
   /// The id of the parent; `nil`: the span is the first of its trace.
   var parentID: [UInt8]?
   var name: String

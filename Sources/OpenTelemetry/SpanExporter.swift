@@ -1,15 +1,11 @@
 // Sends finished spans to an OpenTelemetry collector, as OTLP over HTTP
 // (https://opentelemetry.io/docs/specs/otlp/#otlphttp).
 
-internal import AsyncHTTPClient
 package import Logging
 package import MillraceCore
 internal import MillraceTime
-internal import NIOCore
-internal import NIOHTTP1
 internal import ServiceLifecycle
 internal import Synchronization
-internal import Tracing
 
 /// Collects finished spans and posts them in batches. Handlers never wait for it: if the collector is slow or down,
 /// the buffer fills, and further spans are dropped and counted.
@@ -18,20 +14,12 @@ package final class SpanExporter: Service {
   static let capacity = 8_192
   /// The most spans of one request.
   static let batch = 512
-  /// The time between requests, unless a batch is full.
+  /// The time between requests.
   static let interval = Duration.seconds(1)
+  /// The wait after an error that may pass, unless the collector names one.
+  static let usualWait = Duration.seconds(5)
   /// The longest wait after an error that may pass.
   static let longestWait = Duration.seconds(60)
-  /// The time limit of a request.
-  static let timeout = Duration.seconds(10)
-
-  /// The collector's answer to a request.
-  struct Reply: Sendable {
-    /// The status.
-    var status: Int
-    /// `Retry-After` in seconds, if the answer has it in this form.
-    var retryAfter: Int?
-  }
 
   private struct State {
     var waiting: [FinishedSpan] = []
@@ -43,7 +31,7 @@ package final class SpanExporter: Service {
   private let resource: TraceResource
   private let clock: MillraceClock
   private let logger: Logger
-  private let post: @Sendable ([UInt8]) async throws -> Reply
+  private let connect: @Sendable () -> any TraceCollector
   private let state = Mutex(State())
 
   /// Creates an exporter.
@@ -54,29 +42,20 @@ package final class SpanExporter: Service {
   ///   - instance: What distinguishes this process from other replicas.
   package convenience init(endpoint: String, service: String, instance: String, logger: Logger) {
     let url = endpoint + "/v1/traces"
-    self.init(TraceResource(service: service, instance: instance), clock: .system, logger: logger) { body in
-      var request = HTTPClientRequest(url: url)
-      request.method = .POST
-      request.headers.add(name: "Content-Type", value: "application/json")
-      request.headers.add(name: "User-Agent", value: "millrace/\(MillraceVersion.current)")
-      request.body = .bytes(ByteBuffer(bytes: body))
-      let response = try await HTTPClient.shared.execute(
-        request, timeout: .milliseconds(Self.timeout.wholeMilliseconds))
-      // The rest of the answer says nothing that this process could act on.
-      _ = try await response.body.collect(upTo: 1 << 20)
-      return Reply(
-        status: Int(response.status.code), retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) })
+    self.init(TraceResource(service: service, instance: instance), clock: .system, logger: logger) {
+      HTTPTraceCollector(url: url)
     }
   }
 
+  /// Creates an exporter that connects to a collector when it runs.
   init(
     _ resource: TraceResource, clock: MillraceClock, logger: Logger,
-    post: @escaping @Sendable ([UInt8]) async throws -> Reply
+    connect: @escaping @Sendable () -> any TraceCollector
   ) {
     self.resource = resource
     self.clock = clock
     self.logger = logger
-    self.post = post
+    self.connect = connect
   }
 
   /// Adds a span, or drops it if the buffer is full.
@@ -88,76 +67,83 @@ package final class SpanExporter: Service {
 
   /// Sends spans until the process shuts down, and then those that are left.
   package func run() async throws {
+    let collector = connect()
+    var wait = Self.interval
+    // A shutdown ends the wait, and not a request that the collector may already have taken.
+    while await sleep(wait) { wait = await sendAll(to: collector) ?? Self.interval }
+    // The last spans tell why a process failed, so they are sent although this task may be cancelled.
+    await Task {
+      if await sendAll(to: collector) != nil {
+        let left = state.withLock { state in
+          defer { state.waiting = [] }
+          state.dropped += state.waiting.count
+          return state.waiting.count
+        }
+        logger.warning("the collector did not take the last spans", metadata: ["spans": "\(left)"])
+      }
+      await collector.close()
+    }.value
+  }
+
+  /// Returns false if the process shuts down or this task is cancelled.
+  private func sleep(_ wait: Duration) async -> Bool {
     await cancelWhenGracefulShutdown {
-      var wait = Self.interval
-      while (try? await self.clock.sleep(for: wait)) != nil {
-        wait = await self.sendAll() ?? Self.interval
+      do {
+        try await self.clock.sleep(for: wait)
+        return true
+      } catch {
+        return false
       }
-    }
-    if await sendAll() != nil {
-      let left = state.withLock { state in
-        defer { state.waiting = [] }
-        state.dropped += state.waiting.count
-        return state.waiting.count
-      }
-      logger.warning("the collector did not take the last spans", metadata: ["spans": "\(left)"])
     }
   }
 
   /// Sends batches while there are spans.
-  /// - Returns: How long to wait before the next attempt, if the collector could not take a batch.
-  private func sendAll() async -> Duration? {
+  /// - Returns: The wait before the next attempt, if the collector could not take a batch.
+  private func sendAll(to collector: any TraceCollector) async -> Duration? {
     while true {
       let batch = state.withLock { Array($0.waiting.prefix(Self.batch)) }
       guard !batch.isEmpty else { return nil }
-      switch await send(batch) {
-      case .taken: remove(batch.count) { $0.sent += batch.count }
-      case .refused: remove(batch.count) { $0.refused += batch.count }
-      case .later(let wait): return wait
+      switch await send(batch, to: collector) {
+      case .finished(let refused):
+        state.withLock { state in
+          state.waiting.removeFirst(batch.count)
+          state.sent += batch.count - refused
+          state.refused += refused
+        }
+      case .retry(let wait): return wait
       }
-    }
-  }
-
-  private func remove(_ count: Int, _ tally: (inout State) -> Void) {
-    state.withLock { state in
-      state.waiting.removeFirst(count)
-      tally(&state)
     }
   }
 
   private enum Outcome {
-    case taken
-    /// The same request would be refused again.
-    case refused
-    case later(Duration)
+    /// The collector has the spans, but for those that it refused and would refuse again.
+    case finished(refused: Int)
+    case retry(after: Duration)
   }
 
-  private func send(_ batch: [FinishedSpan]) async -> Outcome {
+  private func send(_ batch: [FinishedSpan], to collector: any TraceCollector) async -> Outcome {
     do {
-      // Not itself recorded: the HTTP client has spans too, and each request would cause another.
-      var context = ServiceContext.topLevel
-      SpanPlace.unrecorded.write(to: &context)
-      let body = TraceRequest(resource: resource, spans: batch).body
-      let reply = try await ServiceContext.withValue(context) { try await post(body) }
-      switch reply.status {
-      case 200..<300: return .taken
+      let response = try await collector.post(TraceRequest(resource: resource, spans: batch).body)
+      switch response.status {
+      case 200..<300:
+        let refused = min(batch.count, response.refusedSpans)
+        if refused > 0 { logger.warning("the collector refused spans", metadata: ["spans": "\(refused)"]) }
+        return .finished(refused: refused)
       // The statuses that OTLP declares as retryable.
       case 429, 502, 503, 504:
-        logger.info("the collector takes no spans at the moment", metadata: ["status": "\(reply.status)"])
-        return .later(min(Self.longestWait, max(Self.interval, .seconds(reply.retryAfter ?? 5))))
+        logger.info("the collector takes no spans at the moment", metadata: ["status": "\(response.status)"])
+        let wait = response.retryAfter.map { Duration.seconds($0) } ?? Self.usualWait
+        return .retry(after: min(Self.longestWait, max(Self.interval, wait)))
       default:
         logger.warning(
           "the collector refused spans: check that tracing.otlp.endpoint is an OTLP/HTTP endpoint",
-          metadata: ["status": "\(reply.status)", "spans": "\(batch.count)"])
-        return .refused
+          metadata: ["status": "\(response.status)", "spans": "\(batch.count)"])
+        return .finished(refused: batch.count)
       }
     } catch {
-      if !Task.isCancelled {
-        logger.info(
-          "the collector did not answer; check tracing.otlp.endpoint if this continues", metadata: ["error": "\(error)"]
-        )
-      }
-      return .later(.seconds(5))
+      logger.info(
+        "the collector did not answer; check tracing.otlp.endpoint if this continues", metadata: ["error": "\(error)"])
+      return .retry(after: Self.usualWait)
     }
   }
 }

@@ -51,7 +51,7 @@ struct TraceRequest {
         })
     }
     let links = span.links.compactMap { link in
-      SpanPlace.of(link.context).map { place -> JSON in
+      SpanContext.of(link.context).map { place -> JSON in
         [
           "traceId": .string(hex(place.traceID)), "spanId": .string(hex(place.spanID)),
           "attributes": .array(attributes(link.attributes)),

@@ -9,31 +9,36 @@ import Tracing
 @testable import OpenTelemetry
 
 /// A collector that answers with given statuses in turn, and then 200.
-private final class Collector: Sendable {
+private final class Collector: TraceCollector {
   private struct State {
-    var answers: [SpanExporter.Reply?]
+    var answers: [TraceResponse?]
     var requests: [[String]] = []
+    var isClosed = false
   }
 
   private let state: Mutex<State>
 
   /// - Parameter answers: nil stands for no answer.
-  init(_ answers: [SpanExporter.Reply?] = []) { state = Mutex(State(answers: answers)) }
+  init(_ answers: [TraceResponse?] = []) { state = Mutex(State(answers: answers)) }
 
   /// The names of the spans of each request.
   var requests: [[String]] { state.withLock(\.requests) }
 
-  func post(_ body: [UInt8]) throws -> SpanExporter.Reply {
+  func post(_ body: [UInt8]) async throws -> TraceResponse {
     let names = String(decoding: body, as: UTF8.self).split(separator: #""name":""#).dropFirst()
       .map { String($0.prefix { $0 != "\"" }) }.filter { $0.hasPrefix("span") }
     return try state.withLock { state in
       state.requests.append(names)
-      guard let answer = state.answers.isEmpty ? SpanExporter.Reply(status: 200) : state.answers.removeFirst() else {
+      guard let answer = state.answers.isEmpty ? TraceResponse(status: 200) : state.answers.removeFirst() else {
         throw Down()
       }
       return answer
     }
   }
+
+  func close() async { state.withLock { $0.isClosed = true } }
+
+  var isClosed: Bool { state.withLock(\.isClosed) }
 
   private struct Down: Error {}
 }
@@ -41,25 +46,11 @@ private final class Collector: Sendable {
 @Suite(.timeLimit(.minutes(10))) struct SpanExporterTests {
   private let time = ManualClock()
 
-  private final class Holder: Sendable {
-    let exporter = Mutex<SpanExporter?>(nil)
-  }
-
   private func exporter(_ collector: Collector) -> SpanExporter {
-    let own = Holder()
-    let exporter = SpanExporter(
+    SpanExporter(
       TraceResource(service: "test", instance: "1"), clock: time.clock,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    ) { body in
-      // HTTP clients begin a span for each request.
-      let span = own.exporter.withLock { $0 }.map {
-        ExportingTracer($0).startSpan("POST", context: .current ?? .topLevel)
-      }
-      defer { span?.end() }
-      return try collector.post(body)
-    }
-    own.exporter.withLock { $0 = exporter }
-    return exporter
+    ) { collector }
   }
 
   private func add(_ names: [String], to exporter: SpanExporter) {
@@ -99,16 +90,17 @@ private final class Collector: Sendable {
     }
     #expect(collector.requests.flatMap { $0 } == all + ["span-last"])
     #expect(counts(exporter) == ["sent": 701, "dropped": 0, "refused": 0, "waiting": 0])
+    #expect(collector.isClosed)
   }
 
   @Test(arguments: [
-    (SpanExporter.Reply(status: 503), 5), (.init(status: 429, retryAfter: 20), 20),
+    (TraceResponse(status: 503), 5), (.init(status: 429, retryAfter: 20), 20),
     (.init(status: 502, retryAfter: 3_600), 60), (nil, 5),
   ])
-  func `Spans that the collector cannot take now are sent again, in order`(reply: SpanExporter.Reply?, wait: Int)
+  func `Spans that the collector cannot take now are sent again, in order`(response: TraceResponse?, wait: Int)
     async throws
   {
-    let collector = Collector([reply])
+    let collector = Collector([response])
     let exporter = exporter(collector)
     add(names(0..<2), to: exporter)
     try await running(exporter) {
@@ -124,8 +116,12 @@ private final class Collector: Sendable {
     #expect(counts(exporter) == ["sent": 3, "dropped": 0, "refused": 0, "waiting": 0])
   }
 
-  @Test func `Spans that the collector refuses are not sent again`() async throws {
-    let collector = Collector([.init(status: 400)])
+  @Test(arguments: [
+    TraceResponse(status: 400), .init(status: 302), .init(status: 200, refusedSpans: 2),
+    .init(status: 200, refusedSpans: 9),
+  ])
+  func `Spans that the collector refuses are not sent again`(response: TraceResponse) async throws {
+    let collector = Collector([response])
     let exporter = exporter(collector)
     add(names(0..<2), to: exporter)
     try await running(exporter) {
@@ -134,6 +130,16 @@ private final class Collector: Sendable {
     }
     #expect(collector.requests == [names(0..<2)])
     #expect(counts(exporter) == ["sent": 0, "dropped": 0, "refused": 2, "waiting": 0])
+  }
+
+  @Test(arguments: [
+    (#"{"partialSuccess":{"rejectedSpans":"3","errorMessage":"too old"}}"#, 3),
+    (#"{"partialSuccess":{"rejectedSpans":2}}"#, 2),
+    ("{}", 0), (#"{"partialSuccess":{}}"#, 0), (#"{"partialSuccess":{"rejectedSpans":"-1"}}"#, 0), ("", 0),
+    ("<html>", 0),
+  ])
+  func `The answer to an accepted request can refuse spans`(body: String, count: Int) {
+    #expect(TraceResponse.refusedSpans(in: Array(body.utf8)) == count)
   }
 
   @Test func `A full buffer drops and counts the newest spans, and the end waits for no collector`() async throws {

@@ -5,7 +5,7 @@ import Tracing
 @testable import OpenTelemetry
 
 @Suite struct TraceRequestTests {
-  private static let place = SpanPlace(
+  private static let place = SpanContext(
     traceID: Array(repeating: 0xAB, count: 16), spanID: Array(repeating: 0x01, count: 8), isSampled: true)
 
   private static func span(_ json: JSONObject) throws -> JSONObject {
