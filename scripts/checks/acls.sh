@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Runs the ingress and the refunds worker with exactly the rights that `millrace topics acls` prints, on a real Kafka.
-# The broker authenticates each process (SASL/PLAIN) and refuses everything that no ACL allows. Refunds of a simulated
-# App Store must become events of the worker, and the broker must refuse nothing on the way. Then the script takes one
-# right after the other away, and the process must name what it may not use.
+# Runs processes with exactly the rights that `millrace topics acls` prints, on three nodes of a real Kafka.
+# The brokers authenticate each process (SCRAM) and refuse everything that no ACL allows. Refunds of a simulated App Store
+# must become events of the refunds worker, the console must serve its page, and a backfill must read Apple's history; the
+# brokers must refuse nothing on the way. Then the script takes one right after the other away, and the process must name
+# what it may not use.
 #
-#   scripts/check acls    about a minute and a half; needs an installed Apache Kafka (see scripts/kafka), or it exits with 3
+#   scripts/check acls    about three minutes; needs an installed Apache Kafka (see scripts/kafka), or it exits with 3
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 [ $# -eq 0 ] || usage
@@ -13,36 +14,43 @@ jars=$(scripts/kafka found) || exit $?
 need_swift
 need_packages "${build_packages[@]}" curl python3
 
-build_programs millrace millrace-ingress millrace-refunds appstore-simulator
+build_programs millrace millrace-ingress millrace-refunds millrace-console appstore-simulator
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-acls.XXXXXX")
 clean_up_at_exit
 # All names have the prefix of a deployment.
 prefix=trial-
 
-say "Starting Kafka with a listener that authenticates, and with an authorizer"
-sasl=$(free_port) ingress=$(free_port) admin=$(free_port) production=$(free_port) sandbox=$(free_port)
-login=org.apache.kafka.common.security.plain.PlainLoginModule
-start_kafka "$temporary/kafka" \
-  --set "listeners=PLAINTEXT://127.0.0.1:{port},SASL://127.0.0.1:$sasl,CONTROLLER://127.0.0.1:{control}" \
-  --set "advertised.listeners=PLAINTEXT://127.0.0.1:{port},SASL://127.0.0.1:$sasl" \
+say "Starting three nodes of Kafka with a listener that authenticates, and with an authorizer"
+ingress=$(free_port) admin=$(free_port) production=$(free_port) sandbox=$(free_port) console=$(free_port)
+start_kafka "$temporary/kafka" --nodes 3 \
+  --set "listeners=PLAINTEXT://127.0.0.1:{port},SASL://127.0.0.1:{second},CONTROLLER://127.0.0.1:{control}" \
+  --set "advertised.listeners=PLAINTEXT://127.0.0.1:{port},SASL://127.0.0.1:{second}" \
   --set 'listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT' \
-  --set sasl.enabled.mechanisms=PLAIN \
-  --set "listener.name.sasl.plain.sasl.jaas.config=$login required user_millrace-ingress=\"secret\" user_millrace-refunds=\"secret\";" \
+  --set sasl.enabled.mechanisms=SCRAM-SHA-512 \
+  --set "listener.name.sasl.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;" \
   --set authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer \
   --set super.users=User:ANONYMOUS
 
-# Kafka's own command, under the name that `millrace topics acls` prints.
-kafka-acls.sh() {
-  java -Xmx96m -XX:TieredStopAtLevel=1 -cp "$jars/*" kafka.admin.AclCommand "$@" >>"$temporary/acls.log" 2>&1 ||
-    { tail -n 20 "$temporary/acls.log" >&2; die "kafka-acls.sh failed: $*"; }
+# tool CLASS ARGUMENT... runs one of Kafka's own commands.
+tool() {
+  java -Xmx96m -XX:TieredStopAtLevel=1 -cp "$jars/*" "$@" >>"$temporary/tools.log" 2>&1 ||
+    { tail -n 20 "$temporary/tools.log" >&2; die "Kafka's command failed: $*"; }
 }
+# Under the name that `millrace topics acls` prints.
+kafka-acls.sh() { tool kafka.admin.AclCommand "$@"; }
 export BOOTSTRAP=$kafka_servers
+sasl=$(cat "$temporary/kafka/second-servers")
+processes=(ingress refunds console backfill)
+for process in "${processes[@]}"; do
+  tool kafka.admin.ConfigCommand --bootstrap-server "$BOOTSTRAP" --alter --entity-type users --entity-name "millrace-$process" \
+    --add-config 'SCRAM-SHA-512=[iterations=4096,password=secret]'
+done
 
 cat >"$temporary/scenario.yaml" <<YAML
 description: Refunds for the check of rights.
 seed: 1
 clock: { rate: 60 }
-duration: 15m
+duration: 90m
 apps:
   - bundleId: com.example.app
     appAppleId: 1234567890
@@ -62,28 +70,32 @@ configuration() {
   cat <<YAML
 kafka:
   bootstrapServers: "$2"
-  durability: relaxed
-  properties: { ${1:+security.protocol: sasl_plaintext, sasl.mechanism: PLAIN, sasl.username: $1, sasl.password: secret} }
-topics: { directory: "$root/topics", prefix: $prefix, lanes: 2 }
+  properties: { ${1:+security.protocol: sasl_plaintext, sasl.mechanism: SCRAM-SHA-512, sasl.username: $1, sasl.password: secret} }
+topics: { prefix: $prefix, lanes: 2 }
 trust: { roots: ["$temporary/root.pem"] }
 apps:
-  - { bundleId: com.example.app, appAppleId: 1234567890, environments: [Production] }
+  - bundleId: com.example.app
+    appAppleId: 1234567890
+    environments: [Production]
+    api: { issuerId: 57246542-96fe-1a63-e053-0824d011072a, keyId: SIMULATOR1, privateKeyFile: "$temporary/key.p8" }
+appStore: { productionURL: "http://127.0.0.1:$production", sandboxURL: "http://127.0.0.1:$sandbox" }
 workers:
   refunds: { retryDelays: [1s, 10s] }
+console: { port: $console }
 ingress: { host: 127.0.0.1, port: $ingress }
 admin: { host: 127.0.0.1, port: $admin }
 YAML
 }
 configuration "" "$kafka_servers" >"$temporary/administrator.yaml"
-for process in ingress refunds; do
-  configuration "millrace-$process" "127.0.0.1:$sasl" >"$temporary/$process.yaml"
+for process in "${processes[@]}"; do
+  configuration "millrace-$process" "$sasl" >"$temporary/$process.yaml"
 done
 
 say "Creating the topics, and granting the printed rights"
 "$bin/millrace" topics apply --yes --config "$temporary/administrator.yaml" >"$temporary/topics.log" 2>&1 ||
   { cat "$temporary/topics.log" >&2; die "could not create the topics"; }
 "$bin/millrace" topics acls --config "$temporary/administrator.yaml" --format kafka-acls \
-  --process millrace-ingress --process millrace-refunds >"$temporary/acls.sh"
+  "${processes[@]/#/--process=millrace-}" >"$temporary/acls.sh"
 # shellcheck source=/dev/null
 . "$temporary/acls.sh"
 note "$(grep -c '^kafka-acls.sh' "$temporary/acls.sh") commands"
@@ -100,10 +112,14 @@ refused() {
   cat "$temporary/kafka"/node*.log | grep -F "User:millrace-$1 is Denied" | grep -vF -e "-unsubscribed " || [ $? -eq 1 ]
 }
 
-say "Running both processes with exactly these rights"
+say "Running the processes with exactly these rights"
 start "$temporary/simulator.log" "$bin/appstore-simulator" run "$temporary/scenario.yaml" --port "$production" \
-  --sandbox-port "$sandbox" --write-root "$temporary/root.pem" --write-sent "$temporary/sent.jsonl"
-wait_for_file "$temporary/root.pem" "$!" 30 || { logs; die "the simulator wrote no root"; }
+  --sandbox-port "$sandbox" --write-root "$temporary/root.pem" --write-sent "$temporary/sent.jsonl" \
+  --write-api-key "$temporary/key.p8" --write-clock "$temporary/clock.yaml"
+simulator=$!
+for file in root.pem key.p8 clock.yaml; do
+  wait_for_file "$temporary/$file" "$simulator" 30 || { logs; die "the simulator wrote no $file"; }
+done
 start "$temporary/ingress.log" "$bin/millrace-ingress" --config "$temporary/ingress.yaml"
 first=$!
 refunds_admin=$(free_port)
@@ -115,13 +131,30 @@ timeout 90 "$bin/millrace" listen --config "$temporary/administrator.yaml" --top
   --from earliest --limit 20 --json >"$temporary/events.jsonl" 2>"$temporary/listen.log" ||
   { logs; die "only $(wc -l <"$temporary/events.jsonl") of 20 refunds became events"; }
 note "20 refunds became events"
-for process in ingress refunds; do
+console_admin=$(free_port)
+MILLRACE_ADMIN_PORT=$console_admin start "$temporary/console.log" "$bin/millrace-console" --config "$temporary/console.yaml"
+third=$!
+ready console "$console_admin"
+ready_at=$SECONDS
+until curl --silent --fail "http://127.0.0.1:$console/" | grep '>refunds<' >/dev/null; do
+  [ "$SECONDS" -lt "$((ready_at + 60))" ] || { logs; die "the console does not show the worker"; }
+  sleep 0.3
+done
+note "the console shows the worker"
+cat "$temporary/clock.yaml" >>"$temporary/backfill.yaml"
+"$bin/millrace" backfill --from 1h --config "$temporary/backfill.yaml" --json >"$temporary/backfill.jsonl" 2>"$temporary/backfill.log" ||
+  { logs; die "the backfill failed with the printed rights"; }
+grep -q '"state":"done"' "$temporary/backfill.jsonl" || { logs; die "the backfill did not complete"; }
+note "a backfill read Apple's history"
+stop "$simulator" || die "the simulator ended with status $?"
+for process in "${processes[@]}"; do
   found=$(refused "$process")
   [ -z "$found" ] || { printf '%s\n' "$found" >&2; die "the broker refused something to $process"; }
 done
 note "the broker refused nothing"
 stop "$first" || die "the ingress ended with status $?"
 stop "$second" || die "the worker ended with status $?"
+stop "$third" || die "the console ended with status $?"
 
 # missing PROCESS TEXT OPTION... takes a right away. The process must print the text, a basic regular expression, in its
 # log or on /readyz.
@@ -138,6 +171,7 @@ missing() {
     sleep 0.3
   done
   stop "$pid" || true
+  [ -n "$(refused "$process")" ] || die "the brokers' logs do not show that they refused something to $process"
   kafka-acls.sh --bootstrap-server "$BOOTSTRAP" --add "${right[@]}"
   note "$process without ${*:3}: $text"
 }
