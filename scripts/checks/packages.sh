@@ -76,7 +76,7 @@ for name in millrace millrace-postgres; do
   note "  with the libraries of these libraries, $(wc -l <"$temporary/$name.owners") packages"
 done
 ! ldd "$temporary/unpacked/usr/bin/millrace" | grep libpq || die "millrace links libpq"
-ldd "$temporary/unpacked/usr/bin/millrace-postgres" | grep -q 'libpq\.so' || die "millrace-postgres does not link libpq"
+ldd "$temporary/unpacked/usr/bin/millrace-postgres" | grep 'libpq\.so' >/dev/null || die "millrace-postgres does not link libpq"
 
 say "SBOM"
 mapfile -t libraries < <(for name in millrace millrace-postgres; do depends_of "$name"; done | grep -E '^lib' | sort -u)
