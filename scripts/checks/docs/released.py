@@ -1,7 +1,7 @@
 """Compares the names that other programs rely on with those of the last release.
 
-The names: topics and their keys, headers of records, configuration keys and their types, metrics, and the commands and
-options of millrace. Names are only added (docs/upgrade.md). The schemas of values have a test of their own,
+The names: topics and whether they are keyed, headers of records and of HTTP workers, configuration keys and their types,
+metrics and their labels, and the commands and options of millrace. Names are only added (docs/upgrade.md). The schemas of values have a test of their own,
 SchemaEvolutionTests. `scripts/check docs --release` writes the names of a release into released.json.
 """
 import json
@@ -10,9 +10,9 @@ import re
 import subprocess
 
 PLACE = pathlib.Path(__file__).with_name("released.json")
-HEADER = re.compile(r'"(ce_[a-z]+|millrace-[a-z-]*[a-z])"')
+HEADER = re.compile(r'"(ce_[a-z]+|(?:millrace|webhook)-[a-z-]*[a-z]|traceparent|content-type)"')
 # The places where names of headers are declared. A name that is not a header may be among them.
-HEADER_SOURCES = ("Sources/MillraceRecords", "Sources/MillraceWorker")
+HEADER_SOURCES = ("Sources/MillraceRecords", "Sources/MillraceWorker", "Sources/HTTPWorkers")
 
 
 def topics(root):
@@ -38,7 +38,9 @@ def configuration(root):
 
 
 def metrics(root):
-    return {name: "metric" for name in re.findall(r"`(millrace_[a-z_]+)", (root / "docs/metrics.md").read_text())}
+    """The kind and the labels of each metric on docs/metrics.md, which tests compare with the processes."""
+    rows = re.findall(r"^\| `(millrace_[a-z_]+)` \| (\w+) \| ([^|]*)\|", (root / "docs/metrics.md").read_text(), re.MULTILINE)
+    return {name: f"{kind} {labels.strip()}".strip() for name, kind, labels in rows}
 
 
 def commands(binaries):
@@ -84,8 +86,8 @@ def broken(released, now):
 
 def problems(root, binaries):
     if not (binaries / "millrace").exists():
-        return []
-    # A comparison that finds nothing would also pass if it read nothing.
+        return [f"no program {binaries}/millrace to compare with the last release"]
+    # The comparison must not pass because it reads nothing.
     now = current(root, binaries)
     empty = [f"no {part} found to compare with the last release" for part, names in now.items() if not names]
     altered = {part: dict(list(names.items())[1:]) for part, names in now.items()}
