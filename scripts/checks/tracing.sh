@@ -23,7 +23,7 @@ cat >"$temporary/scenario.yaml" <<YAML
 description: Refunds in version 1 for the check of traces.
 seed: 1
 clock: { rate: 60 }
-duration: 10m
+duration: 16m
 apps:
   - bundleId: com.example.legacy
     appAppleId: 1234567891
@@ -36,7 +36,7 @@ world:
   customers:
     - { count: 20, products: [com.example.legacy.coins], since: 10d }
 events:
-  - { do: refund, after: 4m, for: 4m, count: 10 }
+  - { do: refund, after: 10m, for: 4m, count: 10 }
 YAML
 cat >"$temporary/millrace.yaml" <<YAML
 kafka: { durability: relaxed }
