@@ -136,7 +136,7 @@ MILLRACE_ADMIN_PORT=$console_admin start "$temporary/console.log" "$bin/millrace
 third=$!
 ready console "$console_admin"
 ready_at=$SECONDS
-until curl --silent --fail "http://127.0.0.1:$console/" | grep '>refunds<' >/dev/null; do
+until curl --silent --fail --header 'X-Forwarded-User: operator' "http://127.0.0.1:$console/" | grep '>refunds<' >/dev/null; do
   [ "$SECONDS" -lt "$((ready_at + 60))" ] || { logs; die "the console does not show the worker"; }
   sleep 0.3
 done
@@ -171,7 +171,6 @@ missing() {
     sleep 0.3
   done
   stop "$pid" || true
-  [ -n "$(refused "$process")" ] || die "the brokers' logs do not show that they refused something to $process"
   kafka-acls.sh --bootstrap-server "$BOOTSTRAP" --add "${right[@]}"
   note "$process without ${*:3}: $text"
 }
@@ -198,4 +197,6 @@ missing refunds "(DescribeConfigs): ${prefix}millrace.refunds." \
 missing refunds "join the group ${prefix}millrace.refunds: " --operation Read --group "${prefix}millrace.refunds"
 missing refunds "initialize transactions of ${prefix}millrace.refunds." \
   --operation Write --transactional-id "${prefix}millrace.refunds." "${prefixed[@]}"
+# Otherwise the logs would not show a refusal above either.
+[ -n "$(refused ingress)" ] || die "the brokers' logs do not show what they refused to the ingress"
 say "Each process ran with exactly its rights, and named each missing one"
