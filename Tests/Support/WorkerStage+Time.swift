@@ -33,24 +33,13 @@ extension WorkerStage {
   ///
   /// - Parameter sleeping: The number of handlers that wait for virtual time. If nil, none may.
   package func awaitRest(sleeping: (() -> Int)? = nil, meanwhile: () throws -> Void = {}) async throws {
-    var last: [WorkerRest?] = []
-    defer { if !last.isEmpty { print("not at rest: \(last), ends \(ends)") } }
-    let begin = ContinuousClock.now
-    var isSlow = false
-    try await until(meanwhile: {
-      try meanwhile()
-      guard ContinuousClock.now - begin > .seconds(20) else { return }
-      if !isSlow { print("not at rest for 20 s, so time passes: \(last), ends \(ends)") }
-      isSlow = true
-      self.time.advance(by: .milliseconds(10))
-    }) {
-      last = []
+    try await until(meanwhile: meanwhile) {
       var taken: [TopicPartition: Int64] = [:]
       var handlers = 0
       for process in self.living {
-        let rest = await process.runtime.rest()
-        last.append(rest)
-        guard let rest, sleeping == nil ? rest.isQuiet : rest.isStill, rest.hasRead(self.log) else { return false }
+        guard let rest = await process.runtime.rest(), sleeping == nil ? rest.isQuiet : rest.isStill,
+          rest.hasRead(self.log)
+        else { return false }
         handlers += rest.handlers
         taken.merge(rest.taken) { max($0, $1) }
       }
@@ -59,17 +48,7 @@ extension WorkerStage {
         (0..<self.lanes).map { TopicPartition(topic: topic, partition: Int32($0)) }
           .allSatisfy { taken[$0, default: 0] >= self.log.readableEnd(of: $0) }
       }
-      guard isRead && sleeping.map({ $0() == handlers }) ?? true else { return false }
-      last = []
-      return true
-    }
-  }
-}
-
-extension WorkerStage {
-  private var ends: [String] {
-    topics.sources.flatMap { topic in
-      (0..<lanes).map { "\(topic)[\($0)]@\(log.readableEnd(of: TopicPartition(topic: topic, partition: Int32($0))))" }
+      return isRead && sleeping.map { $0() == handlers } ?? true
     }
   }
 }

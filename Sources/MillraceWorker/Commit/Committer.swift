@@ -28,6 +28,15 @@ struct SealedWrites: Sendable {
   var page: LedgerEntry?
 }
 
+/// The number of batches that a committer has begun and ended. A batch ends when every lane knows its result.
+struct CommitProgress: Sendable, Hashable {
+  var begun = 0
+  var ended = 0
+
+  /// Whether no batch is on its way.
+  var isIdle: Bool { begun == ended }
+}
+
 /// Collects writes and commits them, one batch at a time.
 final class Committer: Sendable {
   private struct State {
@@ -37,6 +46,7 @@ final class Committer: Sendable {
     var isClosing = false
     var isOver = false
     var hasCommittedTransaction = false
+    var progress = CommitProgress()
   }
 
   private let calls: CommitCalls
@@ -111,6 +121,8 @@ final class Committer: Sendable {
 
   /// Whether the committer has ended, so that no more writes can be committed.
   var isOver: Bool { state.withLock { $0.isOver } }
+  /// The batches so far.
+  var progress: CommitProgress { state.withLock(\.progress) }
   /// Whether at least one transaction was committed.
   var hasCommittedTransaction: Bool { state.withLock { $0.hasCommittedTransaction } }
 
@@ -126,9 +138,15 @@ final class Committer: Sendable {
   func run() async throws {
     defer { abandon() }
     while await waitForBatch() {
-      guard let batch = state.withLock({ $0.batch.begin(now: clock.now) }) else { continue }
+      let begun = state.withLock { state in
+        let batch = state.batch.begin(now: clock.now)
+        if batch != nil { state.progress.begun += 1 }
+        return batch
+      }
+      guard let batch = begun else { continue }
       do {
         try await commit(batch)
+        state.withLock { $0.progress.ended += 1 }
       } catch let error as KafkaError where error.code == .closed {
         // The worker has left its group, and the next owners of its lanes start from the committed offsets. If a client
         // was closed for another reason, its own error ends the process.

@@ -78,6 +78,7 @@ actor LaneSupervisor {
   func rest() async -> WorkerRest {
     var rest = WorkerRest()
     var waits = 0
+    let progress = parts.committer.progress
     for runner in lanes.values.compactMap(\.runner) {
       // Ask the lane once: between two calls it could read a record that is then missing from the counts.
       let lane = await runner.rest
@@ -90,6 +91,9 @@ actor LaneSupervisor {
         rest.taken[TopicPartition(topic: topic, partition: runner.epoch.lane)] = offset
       }
     }
+    // A lane that was asked before it knew the result of a batch may write again once it knows.
+    let isIdle = progress.isIdle && parts.committer.progress == progress
+    if !isIdle { (rest.isQuiet, rest.isStill) = (false, false) }
     if let budget, !budget.isAtRest(callers: waits) { (rest.isQuiet, rest.isStill) = (false, false) }
     return rest
   }
