@@ -285,6 +285,9 @@ let package = Package(
       path: "examples/swift-worker/Tests/WorkerTests"),
     testSupport("SharedCluster", folder: "SharedCluster"),
     testSupport(
+      "TestServers", folder: "TestServers",
+      [crypto, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, swiftASN1, x509]),
+    testSupport(
       "TestSupport", folder: "Support",
       [
         "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "KafkaClient",
@@ -325,8 +328,8 @@ let package = Package(
       "AppStoreServerAPI",
       [
         "AppStoreServerAPI", "AppStoreSimulator", "AppStore", "AppStoreSignature", "AppStoreSigning", "MillraceTime",
-        asyncHTTPClient, crypto, hummingbird, jwtKit, lifecycle, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
-        nioPosix, nioSSL, swiftASN1, x509,
+        "TestServers", asyncHTTPClient, crypto, hummingbird, jwtKit, lifecycle, logging, nioCore, nioHPACK, nioHTTP1,
+        nioHTTP2, nioPosix, nioSSL,
       ]),
     tests(
       "AppStoreSimulator",
@@ -372,10 +375,10 @@ let package = Package(
     tests(
       "HTTPWorkers",
       [
-        "HTTPWorkers", "Operations", "TestSupport", "MillraceCore", "MillraceRecords", "MillraceWorker",
-        "MillraceTesting",
+        "HTTPWorkers", "Operations", "TestServers", "TestSupport", "MillraceCore", "MillraceRecords",
+        "MillraceWorker", "MillraceTesting",
         "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator",
-        "MillraceTime", coreMetrics, crypto, logging, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, swiftASN1, x509,
+        "MillraceTime", coreMetrics, crypto, logging, nioCore, nioHPACK, nioPosix, nioSSL,
       ]),
     tests(
       "Refunds",

@@ -1,13 +1,11 @@
 // An HTTP server on the loopback interface that answers as a test says, also badly.
 
-import Crypto
 import Foundation
 import NIOCore
 import NIOPosix
 import NIOSSL
-import SwiftASN1
 import Synchronization
-import X509
+import TestServers
 
 final class LocalEndpoint: Sendable {
   /// The reaction to a request.
@@ -143,39 +141,6 @@ private final class Conversation: ChannelInboundHandler {
     let body = Array(bytes[start..<(start + length)])
     bytes.removeFirst(start + length)
     return (headers["webhook-id"] ?? "", body)
-  }
-}
-
-/// Certificates for tests.
-struct TestCertificate {
-  let pem: String
-  let keyPEM: String
-
-  /// A self-signed certificate for the loopback address.
-  init(_ name: String) throws {
-    let key = P256.Signing.PrivateKey()
-    let subject = try DistinguishedName { CommonName(name) }
-    let certificate = try Certificate(
-      version: .v3, serialNumber: .init(), publicKey: .init(key.publicKey), notValidBefore: Date() - 3_600,
-      notValidAfter: Date() + 3_600, issuer: subject, subject: subject, signatureAlgorithm: .ecdsaWithSHA256,
-      extensions: Certificate.Extensions {
-        SubjectAlternativeNames([.ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1]))])
-      }, issuerPrivateKey: .init(key))
-    pem = try certificate.serializeAsPEM().pemString
-    keyPEM = key.pemRepresentation
-  }
-
-  /// The settings of a server with this certificate.
-  /// - Parameter client: The client certificate that it requires; nil: none.
-  func server(requiring client: TestCertificate?) throws -> TLSConfiguration {
-    var tls = TLSConfiguration.makeServerConfiguration(
-      certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)).map { .certificate($0) },
-      privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(keyPEM.utf8), format: .pem)))
-    if let client {
-      tls.certificateVerification = .noHostnameVerification
-      tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(client.pem.utf8)))
-    }
-    return tls
   }
 }
 

@@ -12,6 +12,7 @@ import MillraceTesting
 import MillraceTime
 import NIOHPACK
 import Synchronization
+import TestServers
 import Testing
 
 @testable import HTTPWorkers
@@ -341,8 +342,8 @@ import Testing
   @Test func `HTTP 2 is used with an endpoint that offers it`() async throws {
     let folder = try TestFolder()
     let certificate = try TestCertificate("server")
-    try await HTTP2Endpoint.serving(certificate) { server in
-      var configuration = Self.configuration(server.url, try folder.write("secret", to: "secret"))
+    try await HTTP2Server.serving(certificate, { _ in 204 }) { server in
+      var configuration = Self.configuration(server.url + "/hook", try folder.write("secret", to: "secret"))
       configuration.workers["w"]?.handler.certificateAuthorityFile = try folder.write(certificate.pem, to: "ca.pem")
       let source = try EndpointSource("w", configuration, parallelism: 4, logger: Self.logger)
       let endpoint = source.current()

@@ -1,9 +1,12 @@
 // Tests the real exchange with a server that speaks HTTP/2 over TLS, like Apple's.
 
 import AppStore
+import AsyncHTTPClient
 import MillraceTime
 import NIOHPACK
 import NIOHTTP2
+import NIOSSL
+import TestServers
 import Testing
 
 @testable import AppStoreServerAPI
@@ -13,8 +16,12 @@ import Testing
   private func talking(
     _ answer: @escaping HTTP2Server.Answer, _ body: (HTTP2Server, AsyncHTTPExchange) async throws -> Void
   ) async throws {
-    try await HTTP2Server.serving(answer) { (server) async throws in
-      let exchange = AsyncHTTPExchange(.init(), client: server.trustingClient)
+    let certificate = try TestCertificate("server")
+    var tls = TLSConfiguration.makeClientConfiguration()
+    tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(certificate.pem.utf8)))
+    let client = HTTPClient.Configuration(tlsConfiguration: tls)
+    try await HTTP2Server.serving(certificate, answer) { (server) async throws in
+      let exchange = AsyncHTTPExchange(.init(), client: client)
       do {
         try await body(server, exchange)
         try await exchange.shutdown()

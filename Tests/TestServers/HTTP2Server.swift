@@ -1,20 +1,16 @@
 // An HTTP/2-only server over TLS that records connections, streams and resets.
 
-import AsyncHTTPClient
-import Crypto
-import Foundation
-import NIOCore
-import NIOHPACK
-import NIOHTTP2
-import NIOPosix
-import NIOSSL
-import SwiftASN1
-import Synchronization
-import X509
+internal import NIOCore
+package import NIOHPACK
+package import NIOHTTP2
+internal import NIOPosix
+internal import NIOSSL
+internal import Synchronization
 
-final class HTTP2Server: Sendable {
+/// A server on a free port of the loopback interface.
+package final class HTTP2Server: Sendable {
   /// The status for a path; nil leaves the stream open without a response.
-  typealias Answer = @Sendable (_ path: String) -> Int?
+  package typealias Answer = @Sendable (_ path: String) -> Int?
 
   private struct Seen {
     var connections = 0
@@ -24,48 +20,38 @@ final class HTTP2Server: Sendable {
 
   private let seen = Mutex(Seen())
   private let answer: Answer
-  private let certificate: NIOSSLCertificate
   /// Yields when a request has arrived.
-  let arrivals: AsyncStream<Void>
+  package let arrivals: AsyncStream<Void>
   private let arrival: AsyncStream<Void>.Continuation
   /// Yields when the client has reset a stream.
-  let resets: AsyncStream<Void>
+  package let resets: AsyncStream<Void>
   private let reset: AsyncStream<Void>.Continuation
   private let port = Mutex(0)
 
   /// The number of connections.
-  var connections: Int { seen.withLock(\.connections) }
+  package var connections: Int { seen.withLock(\.connections) }
   /// The header fields of each request.
-  var requests: [HPACKHeaders] { seen.withLock(\.streams) }
+  package var requests: [HPACKHeaders] { seen.withLock(\.streams) }
   /// The reasons of stream resets.
-  var resetCodes: [HTTP2ErrorCode] { seen.withLock(\.resets) }
+  package var resetCodes: [HTTP2ErrorCode] { seen.withLock(\.resets) }
 
-  var url: String { "https://127.0.0.1:\(port.withLock { $0 })" }
+  /// The base URL.
+  package var url: String { "https://127.0.0.1:\(port.withLock { $0 })" }
 
-  /// The settings of a client that trusts only this server.
-  var trustingClient: HTTPClient.Configuration {
-    var tls = TLSConfiguration.makeClientConfiguration()
-    tls.trustRoots = .certificates([certificate])
-    return HTTPClient.Configuration(tlsConfiguration: tls)
-  }
-
-  private init(_ certificate: NIOSSLCertificate, answer: @escaping Answer) {
-    self.certificate = certificate
+  private init(_ answer: @escaping Answer) {
     self.answer = answer
     (arrivals, arrival) = AsyncStream.makeStream()
     (resets, reset) = AsyncStream.makeStream()
   }
 
   /// Runs a server while `body` uses it.
-  static func serving<Result: Sendable>(
-    _ answer: @escaping Answer, _ body: (HTTP2Server) async throws -> Result
+  package static func serving<Result: Sendable>(
+    _ certificate: TestCertificate, _ answer: @escaping Answer, _ body: (HTTP2Server) async throws -> Result
   ) async throws -> Result {
-    let (certificate, key) = try selfSigned()
-    var tls = TLSConfiguration.makeServerConfiguration(
-      certificateChain: [.certificate(certificate)], privateKey: .privateKey(key))
+    var tls = try certificate.server(requiring: nil)
     tls.applicationProtocols = ["h2"]
     let context = try NIOSSLContext(configuration: tls)
-    let server = HTTP2Server(certificate, answer: answer)
+    let server = HTTP2Server(answer)
     let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { channel in
@@ -84,22 +70,14 @@ final class HTTP2Server: Sendable {
       }
       .bind(host: "127.0.0.1", port: 0).get()
     server.port.withLock { $0 = channel.localAddress?.port ?? 0 }
-    return try await channel.open { try await body(server) }
-  }
-
-  private static func selfSigned() throws -> (NIOSSLCertificate, NIOSSLPrivateKey) {
-    let key = P256.Signing.PrivateKey()
-    let name = try DistinguishedName { CommonName("127.0.0.1") }
-    let certificate = try Certificate(
-      version: .v3, serialNumber: .init(), publicKey: .init(key.publicKey), notValidBefore: Date() - 3_600,
-      notValidAfter: Date() + 3_600, issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
-      extensions: Certificate.Extensions {
-        SubjectAlternativeNames([.ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1]))])
-      }, issuerPrivateKey: .init(key))
-    return (
-      try NIOSSLCertificate(bytes: try certificate.serializeAsPEM().derBytes, format: .der),
-      try NIOSSLPrivateKey(bytes: Array(key.pemRepresentation.utf8), format: .pem)
-    )
+    do {
+      let result = try await body(server)
+      try await channel.close()
+      return result
+    } catch {
+      try await channel.close()
+      throw error
+    }
   }
 
   fileprivate func arrived(_ headers: HPACKHeaders) -> Int? {
