@@ -7,7 +7,7 @@ import ArgumentParser
     commandName: "millrace-scenarios",
     abstract: "Runs real processes of Millrace and checks what they promise.",
     subcommands: [
-      CrashCommand.self, RehearseCommand.self, DemoCommand.self, WorkerCommand<CrashWorker>.self,
+      CrashCommand.self, RelaneCommand.self, RehearseCommand.self, DemoCommand.self, WorkerCommand<CrashWorker>.self,
       WorkerCommand<ChangedRefunds>.self,
     ])
 }

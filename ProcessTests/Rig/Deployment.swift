@@ -73,7 +73,7 @@ package struct Deployment: Sendable {
 
   /// Starts a program.
   /// - Parameter name: The name of its log.
-  func start(_ program: Program, _ environment: [String: String], log name: String) throws -> Child {
+  package func start(_ program: Program, _ environment: [String: String] = [:], log name: String) throws -> Child {
     try Child(
       rig.program(program.executable), program.arguments + ["--config", path],
       environment: self.environment.merging(environment) { $1 },

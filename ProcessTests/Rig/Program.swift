@@ -8,7 +8,9 @@ package struct Program: Sendable {
   let arguments: [String]
 
   /// A program of its own.
-  package init(_ executable: String) { (name, self.executable, arguments) = (executable, executable, []) }
+  package init(_ executable: String, _ arguments: [String] = []) {
+    self.init(name: executable, executable: executable, arguments: arguments)
+  }
 
   /// A worker that only scenarios run, by its subcommand.
   package static func scenario(_ subcommand: String) -> Program {

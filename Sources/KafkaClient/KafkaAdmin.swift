@@ -82,17 +82,29 @@ public final class KafkaAdmin: Sendable {
     }
   }
 
+  /// Returns the names of the topics that begin with a prefix, sorted.
+  package func topicNames(withPrefix prefix: String, timeout: Duration) async throws(KafkaError) -> [String] {
+    try await withClient { (client: inout AdminClient) throws(KafkaError) in
+      try Self.names(withPrefix: prefix, &client, timeout).sorted()
+    }
+  }
+
+  private static func names(
+    withPrefix prefix: String, _ client: inout AdminClient, _ timeout: Duration
+  ) throws(KafkaError) -> [String] {
+    let (metadata, _) = try client.metadata(timeout)
+    defer { rd_kafka_metadata_destroy(metadata) }
+    return UnsafeBufferPointer(start: metadata.pointee.topics, count: Int(metadata.pointee.topic_cnt))
+      .compactMap { $0.topic.map { String(cString: $0) } }.filter { $0.hasPrefix(prefix) }
+  }
+
   /// Deletes every topic whose name begins with a prefix, with its records. An empty prefix deletes nothing.
   /// - Returns: The number of deleted topics.
   /// - Throws: ``KafkaError`` of the first topic that the cluster did not delete.
   package func deleteTopics(withPrefix prefix: String, timeout: Duration) async throws(KafkaError) -> Int {
     guard !prefix.isEmpty else { return 0 }
     return try await withClient { (client: inout AdminClient) throws(KafkaError) in
-      let (metadata, _) = try client.metadata(timeout)
-      defer { rd_kafka_metadata_destroy(metadata) }
-      let names = UnsafeBufferPointer(start: metadata.pointee.topics, count: Int(metadata.pointee.topic_cnt))
-        .compactMap { $0.topic.map { String(cString: $0) } }
-        .filter { $0.hasPrefix(prefix) }
+      let names = try Self.names(withPrefix: prefix, &client, timeout)
       guard !names.isEmpty else { return 0 }
       var topics = names.map { rd_kafka_DeleteTopic_new($0) }
       defer { for topic in topics { rd_kafka_DeleteTopic_destroy(topic) } }

@@ -68,6 +68,8 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let groupAuthorizationFailed = of(RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
     /// This client's user is not authorized for the cluster operation.
     public static let clusterAuthorizationFailed = of(RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED)
+    /// The group has members, and this client is not one of them.
+    public static let unknownMember = of(RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID)
     /// The group is rebalancing and accepts no offsets until this member has joined again.
     public static let rebalanceInProgress = of(RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS)
     /// The acknowledgement may have been lost: the record may or may not be in Kafka.

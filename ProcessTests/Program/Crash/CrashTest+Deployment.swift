@@ -11,6 +11,8 @@ extension CrashTest {
     var lanes: Int
     var recordsInFlight: Int
     var hasShortSessions = true
+    /// The worker's retry delays, as in the configuration.
+    var delays = ["300ms", "2s"]
 
     /// Few records in flight, so the suspicion after several kills ends during the run.
     static let usual = Size(lanes: 4, recordsInFlight: 6)
@@ -22,14 +24,16 @@ extension CrashTest {
 
   static let retryDelays = [Duration.milliseconds(300), .seconds(2)]
 
+  /// - Parameter prefix: A prefix for topic names, in addition to `rig.prefix`; nil: a random one.
   static func deploy(
-    _ size: Size, _ name: String, _ chain: SigningChain, _ app: SampleApp, _ rig: Rig
+    _ size: Size, _ name: String, prefix: String? = nil, _ chain: SigningChain, _ app: SampleApp, _ rig: Rig
   ) async throws -> Deployment {
     let directory = try rig.makeDirectory(name)
     let root = "\(directory)/root.pem"
     try Data(chain.rootPEM.utf8).write(to: URL(fileURLWithPath: root))
     return try await Deployment(
-      rig, in: directory, prefix: "\(rig.prefix)\(name)-\(String(UInt64.random(in: .min ... .max), radix: 36)).",
+      rig, in: directory,
+      prefix: "\(rig.prefix)\(prefix ?? "\(name)-\(String(UInt64.random(in: .min ... .max), radix: 36)).")",
       lanes: size.lanes, hasShortSessions: size.hasShortSessions,
       settings: """
         trust: { roots: [\(root)] }
@@ -39,7 +43,7 @@ extension CrashTest {
             environments: [\(app.environment.rawValue)]
         workers:
           \(worker):
-            retryDelays: [300ms, 2s]
+            retryDelays: [\(size.delays.joined(separator: ", "))]
             recordsInFlight: \(size.recordsInFlight)
 
         """)

@@ -47,10 +47,7 @@ actor CrashTest {
     workers = WorkerGroup(
       Self.worker, .scenario(CrashWorker.subcommand), of: deployment, log: "worker", environment: environment,
       hasAdminPort: scenario == .operate)
-    topics = WorkerTopics(
-      worker: Self.worker,
-      inputs: [NotificationFamily.subscriptions, .tests].map { deployment.prefix + $0.topic },
-      delays: Self.retryDelays, prefix: deployment.prefix)
+    topics = Self.topics(of: deployment)
     random = SeededGenerator(seed: seed)
   }
 
@@ -82,6 +79,12 @@ actor CrashTest {
         try await test.observer.follow([test.topics.events, test.topics.deadLetters], of: deployment)
       }
     }
+  }
+
+  static func topics(of deployment: Deployment) -> WorkerTopics {
+    WorkerTopics(
+      worker: worker, inputs: [NotificationFamily.subscriptions, .tests].map { deployment.prefix + $0.topic },
+      delays: retryDelays, prefix: deployment.prefix)
   }
 
   /// Prints a line for the person who runs the test.

@@ -24,6 +24,8 @@ struct Findings: Sendable {
     var id: String
     var notification: String
     var process: Int
+    /// 1 for the first renewal of a subscription, 2 for the second, and so on, if the worker counts them.
+    var number: Int?
     /// Whether it belongs to the timer that the notification set.
     var isTimers = false
   }
@@ -42,13 +44,16 @@ struct Findings: Sendable {
         return
       }
       do {
-        guard case .integer(let process)? = try JSONObject(parsing: record.value ?? [])["process"] else {
+        let content = try JSONObject(parsing: record.value ?? [])
+        guard case .integer(let process)? = content["process"] else {
           self = .unreadable("the event \(id) of \(notification) has no process")
           return
         }
         let timed = Findings.notification(ofTimersEvent: notification)
         self = .event(
-          Event(id: id, notification: timed ?? notification, process: Int(process), isTimers: timed != nil))
+          Event(
+            id: id, notification: timed ?? notification, process: Int(process),
+            number: content.number("number").map { Int($0) }, isTimers: timed != nil))
       } catch {
         self = .unreadable("the event \(id) of \(notification) is not an object: \(error)")
       }

@@ -1,5 +1,5 @@
 // The worker that the crash scenarios kill. It makes one named call for each renewal to an endpoint that counts calls,
-// and a second later a timer publishes a second event.
+// and later a timer publishes a second event.
 
 import AppStore
 import AsyncHTTPClient
@@ -27,6 +27,10 @@ struct CrashWorker: ScenarioWorker {
   private let endpoint: String
   /// Whether to ask the endpoint before each run; it may refuse.
   private let isAsking: Bool
+  /// Whether to number the renewals of each subscription.
+  private let isNumbering: Bool
+  /// The time from the signature of a notification to its timer.
+  private let reminder: Duration
   private let process = getpid()
 
   init(_ setup: WorkerSetup) throws {
@@ -37,13 +41,19 @@ struct CrashWorker: ScenarioWorker {
     }
     endpoint = String(cString: url)
     isAsking = getenv("CRASH_ASKS") != nil
+    isNumbering = getenv("CRASH_NUMBERS") != nil
+    reminder = .seconds(getenv("CRASH_REMINDER").flatMap { Int64(String(cString: $0)) } ?? 1)
   }
 
   func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     if isAsking, try await isRefused(notification) {
       return .deadLetter("refused", "the endpoint refuses \(notification.id)")
     }
-    let milled = try Outcome.emit(Milled(process: Int(process), attempt: context.attempt))
+    let number = try await number(of: notification, context)
+    var results = try Outcome.Results.emitting(
+      Milled(process: Int(process), attempt: context.attempt, number: number))
+    if let number { results = try results.keeping(Self.counter(of: notification), encoding: number) }
+    let milled = Outcome.done(results)
     switch notification.event {
     case .didFailToRenew where context.attempt == 0: return .retry(because: "first-attempt")
     case .didRenew, .didFailToRenew: try await extend(notification, context)
@@ -51,11 +61,19 @@ struct CrashWorker: ScenarioWorker {
     }
     guard let signed = notification.signedDate else { return milled }
     // Always the same timer: two runs of the handler set one timer, and its event has one `ce_id`.
-    return milled.settingTimer("remind/\(notification.id)", at: signed + .seconds(1))
+    return milled.settingTimer("remind/\(notification.id)", at: signed + reminder)
   }
 
   func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome {
     try .emit(Reminded(process: Int(process)))
+  }
+
+  private static func counter(of notification: AppStoreNotification) -> String { "renewals/\(notification.key)" }
+
+  /// Counts the renewals of a subscription, this one included; nil if the worker does not count.
+  private func number(of notification: AppStoreNotification, _ context: HandlerContext) async throws -> Int? {
+    guard isNumbering, case .didRenew = notification.event else { return nil }
+    return (try await context.state(Self.counter(of: notification), as: Int.self) ?? 0) + 1
   }
 
   /// Asks first, so that a refused notification has no effect.
@@ -98,6 +116,7 @@ struct CrashWorker: ScenarioWorker {
     static let eventName = "milled"
     var process: Int
     var attempt: Int
+    var number: Int?
   }
 
   struct Reminded: WorkerEvent {

@@ -1,4 +1,5 @@
-// `millrace topics plan` and `millrace topics apply`. ACLsCommand.swift has `millrace topics acls`.
+// `millrace topics plan` and `millrace topics apply`. ACLsCommand.swift has `millrace topics acls`, RelaneCommand.swift
+// `millrace topics relane`.
 
 import ArgumentParser
 import KafkaClient
@@ -17,8 +18,9 @@ struct TopicsCommand: AsyncParsableCommand {
         millrace topics plan --config millrace.yaml
         millrace topics apply --yes
         millrace topics acls --format kafka-acls
+        millrace topics relane --from-prefix shop-4. --dry-run
       """,
-    subcommands: [Plan.self, Apply.self, ACLs.self])
+    subcommands: [Plan.self, Apply.self, ACLs.self, RelaneCommand.self])
 
   struct Plan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

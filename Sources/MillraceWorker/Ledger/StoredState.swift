@@ -46,6 +46,12 @@ struct StoredState: Sendable, Hashable {
   /// The value that the handler stored.
   var value: [UInt8] { Array(bytes[Self.valueStart(bytes[...])...]) }
 
+  /// The record key that the state belongs to; nil if it is the state's name.
+  var key: [UInt8]? {
+    guard bytes.first == 1 else { return nil }
+    return Array(bytes[5..<max(5, Self.valueStart(bytes[...]))])
+  }
+
   /// Whether a state has this key, which is not its name.
   /// - Parameter bytes: The stored form.
   static func hasKey(_ key: [UInt8], _ bytes: ArraySlice<UInt8>) -> Bool {

@@ -44,17 +44,33 @@ package struct ReplayWriter: Sendable {
     }
   }
 
+  /// Writes records and a group's offsets in one transaction.
+  /// - Throws: `KafkaError`; its code is `unknownMember` if the group has members.
+  package func write(
+    _ records: [ProducerRecord], committing offsets: [CommittedOffset], of group: GroupMetadata
+  ) async throws {
+    guard case .transactional(let writer) = writer else {
+      throw KafkaError(code: .unsupported, operation: "write", reason: "the cluster has no transactions")
+    }
+    try await commit(records, writer, offsets, of: group)
+  }
+
   /// Writes records in one transaction, and repeats it if it is aborted.
-  private func commit(_ records: [ProducerRecord], _ writer: any TransactionalLogWriter) async throws {
+  private func commit(
+    _ records: [ProducerRecord], _ writer: any TransactionalLogWriter, _ offsets: [CommittedOffset] = [],
+    of group: GroupMetadata? = nil
+  ) async throws {
     let limit = WorkerWriter.transactionTimeout
     while true {
       try Task.checkCancellation()
       do {
         try await again { try await writer.begin() }
         _ = try await writer.send(contentsOf: records)
+        if let group { try await again { try await writer.sendOffsets(offsets, group: group, timeout: limit) } }
         return try await again { try await writer.commit(timeout: limit) }
       } catch let error as KafkaError where error.transactionRemedy != .replace && error.code != .messageTooLarge {
         try await again { try await writer.abort(timeout: limit) }
+        guard error.code != .unknownMember else { throw error }
         try await clock.sleep(until: clock.now.advanced(by: .milliseconds(50)))
       }
     }

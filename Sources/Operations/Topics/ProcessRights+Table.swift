@@ -159,6 +159,14 @@ extension ProcessRights {
         .everyTopic("every topic", .settings, .describeConfigs),
       ]),
     ProcessRights(
+      .command, "`millrace topics relane`", ["millrace-topics"],
+      [
+        .unnamed(.reads, "every topic with the old prefix"),
+        .unnamed(.writes, "every topic with the new prefix"),
+        .unnamed(.identities, "the groups of workers with both prefixes"),
+        .transactionalIDs("millrace.replay."),
+      ]),
+    ProcessRights(
       .command, "`millrace privacy`", ["millrace-cli-privacy"],
       [
         .reads(

@@ -110,7 +110,8 @@ extension WorkerOperations {
     }
   }
 
-  private func said() async throws -> OperationsLog {
+  /// Reads the operators' commands to the worker.
+  func said() async throws -> OperationsLog {
     let said = Mutex((log: OperationsLog(worker: topics.worker), passedOver: PassedOver()))
     try await log.scan(operations, from: .earliest, to: .highWatermark, upTo: Self.pageSize) { page in
       said.withLock { said in
@@ -125,12 +126,12 @@ extension WorkerOperations {
 
 extension OperationsLog.Status? {
   /// Whether the next command for the item takes effect.
-  fileprivate var isFree: Bool { self?.isFree ?? true }
+  var isFree: Bool { self?.isFree ?? true }
 }
 
 extension OperationsLog {
   /// The status of a dead letter. Builds no item name if there are no commands at all.
-  fileprivate func status(ofDeadLetter lane: Int32, _ offset: Int64) -> Status? {
+  func status(ofDeadLetter lane: Int32, _ offset: Int64) -> Status? {
     isEmpty ? nil : status(of: OperationCommand.deadLetter(lane: lane, offset: offset))
   }
 }

@@ -1,0 +1,319 @@
+// Moves the workers of a deployment to topics with more lanes: `millrace topics relane`. The topics have another prefix, so
+// nothing changes in place, and the old ones stay as they are.
+
+internal import AppStore
+package import KafkaClient
+package import MillraceCore
+internal import MillraceRecords
+package import MillraceTime
+internal import MillraceWorker
+
+/// Copies what workers remember, and what waits for them, to the topics of another prefix.
+///
+/// A copy and the position behind it are one transaction of Kafka. If the program ends early, the next one continues there.
+package struct LaneChange: Sendable {
+  private let log: KafkaLog
+  private let kafka: KafkaConfiguration
+  private let admin: KafkaAdmin
+  /// The prefix of the topics to copy from.
+  private let oldPrefix: String
+  private let newPrefix: String
+  /// The shared topics whose records are rows: compacted, with keys.
+  private let tables: [String]
+  private let workers: [(name: String, delays: [Duration])]
+  private let catalog: TopicCatalog
+  private let clock: MillraceClock
+  private let note: @Sendable (String) -> Void
+
+  private static let timeout = Duration.seconds(15)
+  private static let pageSize = 1_000
+  /// The most bytes in one transaction, except that one record may be larger.
+  private static let transactionBytes = 4 << 20
+  /// The metadata of the offsets at which the new workers start.
+  private static let mark = "relane"
+  /// The metadata of the position behind a ledger, once its worker may start.
+  private static let done = "done"
+
+  /// - Parameters:
+  ///   - oldPrefix: The prefix of the topics to copy from; may be empty.
+  ///   - configuration: The configuration of the new deployment.
+  ///   - note: Receives a line for each completed step.
+  /// - Throws: ``OperationError`` if the prefixes are equal; `MillraceError`, `KafkaError`.
+  package init(
+    from oldPrefix: String, to configuration: MillraceConfiguration, _ kafka: KafkaConfiguration,
+    clock: MillraceClock = .system, note: @escaping @Sendable (String) -> Void
+  ) async throws {
+    newPrefix = configuration.topics.prefix
+    guard oldPrefix != newPrefix else {
+      throw OperationError(
+        .usage, "the old and the new topics have the prefix `\(oldPrefix)`", at: "--from-prefix",
+        remedy: "choose another `topics.prefix` for the topics with more lanes")
+    }
+    let cluster = try await kafka.describeCluster(timeout: Self.timeout)
+    log = KafkaLog(kafka, cluster: cluster)
+    guard log.description.capabilities.contains(.transactions) else {
+      throw OperationError(
+        .failed, "an embedded cluster has no transactions", at: "kafka.bootstrapServers",
+        remedy: "use a real cluster")
+    }
+    self.kafka = kafka
+    admin = KafkaAdmin(kafka)
+    self.oldPrefix = oldPrefix
+    catalog = try TopicCatalog.load(configuration)
+    tables = try TopicCatalog.load(configuration.topics).topics.filter {
+      // Notices between processes are of no use to later ones.
+      $0.keyed && $0.name != WorkerTopics.controlTopic && $0.settings["cleanup.policy"]?.contains("compact") == true
+    }.map(\.name)
+    workers = configuration.workers.keys.sorted().map { name in
+      (name, WorkerPolicy().applying(configuration.workers[name] ?? WorkerEntry()).retryDelays)
+    }
+    self.clock = clock
+    self.note = note
+  }
+
+  // MARK: - The state
+
+  /// Compares the workers' topics under both prefixes. Changes nothing.
+  /// - Throws: ``OperationError`` if a topic is missing; `KafkaError`.
+  package func survey() async throws -> LaneChangeSurvey {
+    let names = catalog.topics.map(\.name)
+    let counts = try await log.partitionCounts(
+      of: names.flatMap { [oldPrefix + $0, newPrefix + $0] }, timeout: Self.timeout)
+    let missing = names.filter { counts[newPrefix + $0] == nil }
+    guard missing.isEmpty else {
+      throw OperationError(
+        .failed, "no such topic in the cluster", at: newPrefix + missing[0], remedy: "run millrace topics apply first")
+    }
+    let progress = try progressGroup()
+    var survey = LaneChangeSurvey()
+    for (name, delays) in workers {
+      let (old, new) = (topics(of: name, delays, oldPrefix), topics(of: name, delays, newPrefix))
+      guard let before = counts[old.ledger], let after = counts[new.ledger] else {
+        survey.workers.append(LaneChangeSurvey.Worker(name: name, state: .isNew))
+        continue
+      }
+      guard let division = LaneDivision(from: before, to: after) else {
+        throw OperationError(
+          .failed, "the worker \(name) has \(before) lanes, and \(after) is not a larger multiple of that",
+          at: "topics.lanes", remedy: "choose \(before * 2), \(before * 3) or another multiple, and another prefix")
+      }
+      survey.workers.append(try await state(of: name, division, old, new, counts, progress))
+    }
+    guard survey.workers.contains(where: { $0.state != .isNew }) else {
+      throw OperationError(
+        .failed, "no worker of the configuration has topics with the prefix `\(oldPrefix)`", at: "--from-prefix",
+        remedy: "name the prefix of the deployment that runs now")
+    }
+    return survey
+  }
+
+  private func state(
+    of name: String, _ division: LaneDivision, _ old: WorkerTopics, _ new: WorkerTopics, _ counts: [String: Int],
+    _ progress: KafkaConsumer
+  ) async throws -> LaneChangeSurvey.Worker {
+    var worker = LaneChangeSurvey.Worker(name: name, state: .blocked, oldLanes: division.old, newLanes: division.new)
+    let ledger = TopicPartition(topic: old.ledger, partition: 0)
+    let ended = try await progress.committed([ledger], timeout: Self.timeout)
+    if ended.first?.metadata == Self.done {
+      worker.state = .moved
+      return worker
+    }
+    let started = try await committed(new.group, in: catalog.topics.map { newPrefix + $0.name }, counts)
+    worker.newProcesses = try await admin.members(ofGroup: new.group, timeout: Self.timeout).count
+    worker.hasStarted = started.contains { $0.metadata != Self.mark }
+    worker.oldProcesses = try await admin.members(ofGroup: old.group, timeout: Self.timeout).count
+    let retries = try await admin.topicNames(
+      withPrefix: "\(oldPrefix)millrace.\(name).retry.", timeout: Self.timeout)
+    worker.unreadDelays = retries.filter { !old.retries.contains($0) }
+    // Committed offsets first, so that no count is negative.
+    let positions = try await committed(old.group, in: catalog.topics.map { oldPrefix + $0.name }, counts)
+    let ranges = try await log.highWatermarks(
+      of: positions.map(\.partition) + partitions(old.deadLetters, counts), timeout: Self.timeout)
+    for position in positions {
+      let range = ranges[position.partition] ?? 0..<0
+      let rest = max(0, range.upperBound - max(position.offset, range.lowerBound))
+      if old.isOwn(position.partition.topic) { worker.waiting += rest } else { worker.unhandled += rest }
+    }
+    worker.inputs = Set(positions.map(\.partition.topic)).filter { !old.isOwn($0) }
+      .map { String($0.dropFirst(oldPrefix.utf8.count)) }.sorted()
+    let commands = try await operations(of: name).said()
+    worker.openCommands = commands.all.values.count(where: \.isOpen)
+    if worker.objection == nil { worker.state = .ready }
+    return worker
+  }
+
+  // MARK: - The move
+
+  /// Copies everything, and lets the new workers start there.
+  /// - Throws: ``OperationError`` if a worker is blocked; `KafkaError`.
+  package func carryOut(_ survey: LaneChangeSurvey) async throws {
+    if let objection = survey.objection { throw objection }
+    let writer = try ReplayWriter(of: Self.mark, prefix: newPrefix, on: log, clock: clock)
+    try await writer.whileRunning {
+      let copier = Copier(
+        log: log, writer: writer, progress: try progressGroup(),
+        group: try await progressGroup().groupMetadata())
+      let ready = survey.workers.filter { $0.state == .ready }
+      if !ready.isEmpty { try await moveTables(copier) }
+      for worker in ready { try await move(worker, copier) }
+    }
+  }
+
+  private func moveTables(_ copier: Copier) async throws {
+    let counts = try await log.partitionCounts(of: tables.map { oldPrefix + $0 }, timeout: Self.timeout)
+    for table in tables {
+      let target = newPrefix + table
+      let copied = try await copier.copy(partitions(oldPrefix + table, counts)) { [$0.copy(to: target, nil)] }
+      if copied > 0 { note("\(table): \(HumanText.count(copied, "row")) copied") }
+    }
+  }
+
+  private func move(_ worker: LaneChangeSurvey.Worker, _ copier: Copier) async throws {
+    guard let division = LaneDivision(from: worker.oldLanes, to: worker.newLanes),
+      let delays = workers.first(where: { $0.name == worker.name })?.delays
+    else { return }
+    let (old, new) = (topics(of: worker.name, delays, oldPrefix), topics(of: worker.name, delays, newPrefix))
+    let lanes = (0..<Int32(clamping: division.old)).map { $0 }
+    func partitions(_ topic: String) -> [TopicPartition] {
+      lanes.map { TopicPartition(topic: topic, partition: $0) }
+    }
+    let entries = try await copier.copy(partitions(old.ledger)) { record in
+      try division.lanes(ofLedgerKey: record.key ?? [], value: record.value, in: record.partition)
+        .map { record.copy(to: new.ledger, $0) }
+    }
+    var waiting = 0
+    let starts = try await committed(
+      old.group, in: old.retries + [old.replay],
+      Dictionary(uniqueKeysWithValues: (old.retries + [old.replay]).map { ($0, division.old) }))
+    for (source, target) in zip(old.retries + [old.replay], new.retries + [new.replay]) {
+      waiting += try await copier.copy(partitions(source), from: starts) { record in
+        [record.copy(to: target, division.lane(of: record.key, in: record.partition))]
+      }
+    }
+    let commands = try await operations(of: worker.name).said()
+    let letters = try await copier.copy(partitions(old.deadLetters)) { record in
+      guard commands.status(ofDeadLetter: record.partition, record.offset).isFree else { return [] }
+      return [record.copy(to: new.deadLetters, division.lane(of: record.key, in: record.partition))]
+    }
+    try await open(worker, new, division, copier)
+    try await copier.finish(TopicPartition(topic: old.ledger, partition: 0), metadata: Self.done)
+    note(
+      "\(worker.name): \(HumanText.count(entries, "entry of the ledger", plural: "entries of the ledger")), "
+        + "\(HumanText.count(waiting, "delayed record")) and \(HumanText.count(letters, "dead letter")) copied")
+  }
+
+  /// Commits the offsets at which the new worker starts, also if its `start` is `latest`.
+  private func open(
+    _ worker: LaneChangeSurvey.Worker, _ new: WorkerTopics, _ division: LaneDivision, _ copier: Copier
+  ) async throws {
+    let sources = (worker.inputs.map { newPrefix + $0 } + new.retries + [new.replay]).flatMap { topic in
+      (0..<Int32(clamping: division.new)).map { TopicPartition(topic: topic, partition: $0) }
+    }
+    let ranges = try await log.highWatermarks(of: sources, timeout: Self.timeout)
+    let offsets = sources.map {
+      CommittedOffset($0, offset: ranges[$0]?.lowerBound ?? 0, metadata: Self.mark)
+    }
+    let group = try await KafkaConsumer(kafka, subscription: .group(new.group, topics: [])).groupMetadata()
+    do {
+      try await copier.writer.write([], committing: offsets, of: group)
+    } catch let error as KafkaError where error.code == .unknownMember {
+      throw OperationError(
+        .failed, "a process of the worker runs with the new topics, before the move is complete", at: worker.name,
+        remedy: "stop it, delete the new topics, and begin again")
+    }
+  }
+
+  // MARK: - Names
+
+  private func topics(of worker: String, _ delays: [Duration], _ prefix: String) -> WorkerTopics {
+    WorkerTopics(worker: worker, inputs: [], delays: delays, prefix: prefix)
+  }
+
+  private func operations(of worker: String) throws -> WorkerOperations {
+    try WorkerOperations(worker: worker, prefix: oldPrefix, on: log, author: "", note: note)
+  }
+
+  /// The group whose offsets are the positions behind what was copied. It has no members.
+  private func progressGroup() throws -> KafkaConsumer {
+    try KafkaConsumer(kafka, subscription: .group("\(newPrefix)millrace.relane", topics: []))
+  }
+
+  private func partitions(_ topic: String, _ counts: [String: Int]) -> [TopicPartition] {
+    (0..<Int32(clamping: counts[topic] ?? 0)).map { TopicPartition(topic: topic, partition: $0) }
+  }
+
+  private func committed(
+    _ group: String, in topics: [String], _ counts: [String: Int]
+  ) async throws -> [CommittedOffset] {
+    // This consumer is never run, so it never joins the group.
+    try await KafkaConsumer(kafka, subscription: .group(group, topics: []))
+      .committed(topics.flatMap { partitions($0, counts) }, timeout: Self.timeout)
+  }
+
+  // MARK: - Copies
+
+  private struct Copier: Sendable {
+    let log: KafkaLog
+    let writer: ReplayWriter
+    let progress: KafkaConsumer
+    let group: GroupMetadata
+
+    /// Copies partitions from where an earlier program ended.
+    /// - Parameters:
+    ///   - starts: Where to begin otherwise; nil: with the oldest record.
+    ///   - targets: Returns the copies of a record.
+    /// - Returns: The number of records that have a copy.
+    func copy(
+      _ partitions: [TopicPartition], from starts: [CommittedOffset]? = nil,
+      _ targets: @escaping @Sendable (ConsumerRecord) throws -> [ProducerRecord]
+    ) async throws -> Int {
+      guard !partitions.isEmpty else { return 0 }
+      let before = try await progress.committed(partitions, timeout: LaneChange.timeout)
+      let ranges = try await log.highWatermarks(of: partitions, timeout: LaneChange.timeout)
+      let count = Counter()
+      for partition in partitions {
+        let position = before.first { $0.partition == partition } ?? starts?.first { $0.partition == partition }
+        let range = ranges[partition] ?? 0..<0
+        let start = max(position?.offset ?? range.lowerBound, range.lowerBound)
+        guard start < range.upperBound else { continue }
+        try await log.scan(
+          partition, from: .offset(start), to: .offset(range.upperBound), upTo: LaneChange.pageSize
+        ) { page in
+          var (copies, bytes, copied) = ([ProducerRecord](), 0, 0)
+          for (index, record) in page.enumerated() {
+            let own = try targets(record)
+            copied += own.isEmpty ? 0 : 1
+            bytes += own.count * ((record.key?.count ?? 0) + (record.value?.count ?? 0))
+            copies += own
+            guard bytes >= LaneChange.transactionBytes || index == page.count - 1, !copies.isEmpty else { continue }
+            try await writer.write(
+              copies, committing: [CommittedOffset(partition, offset: record.offset + 1)], of: group)
+            await count.add(copied)
+            (copies, bytes, copied) = ([], 0, 0)
+          }
+        }
+      }
+      return await count.value
+    }
+
+    /// Stores that everything of a worker was copied.
+    func finish(_ ledger: TopicPartition, metadata: String) async throws {
+      let end = try await log.highWatermarks(of: [ledger], timeout: LaneChange.timeout)[ledger]?.upperBound ?? 0
+      try await writer.write([], committing: [CommittedOffset(ledger, offset: end, metadata: metadata)], of: group)
+    }
+  }
+
+  private actor Counter {
+    private(set) var value = 0
+    func add(_ count: Int) { value += count }
+  }
+}
+
+extension ConsumerRecord {
+  /// The same record in another topic.
+  /// - Parameter partition: The partition; nil: that of the key.
+  fileprivate func copy(to topic: String, _ partition: Int32?) -> ProducerRecord {
+    ProducerRecord(
+      topic: topic, partition: partition, key: key, value: value, headers: headers, timestamp: timestamp)
+  }
+}
