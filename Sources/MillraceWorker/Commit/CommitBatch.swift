@@ -18,14 +18,6 @@ struct CommitBatch<Write: Sendable>: Sendable {
     var writes: [Write]
   }
 
-  /// The writes of one commit.
-  struct Batch: Sendable {
-    var items: [Item]
-    /// The lanes in the batch, sorted. Offsets are sent for all of them, even if none has moved, because the group
-    /// fences a zombie only when it commits offsets.
-    var lanes: [LaneEpoch]
-  }
-
   /// The time when the next batch has to be committed.
   enum Readiness: Sendable, Hashable {
     /// No writes wait, or a batch is being committed.
@@ -99,11 +91,11 @@ struct CommitBatch<Write: Sendable>: Sendable {
 
   /// Returns the next batch. Only one batch is committed at a time. Remaining writes wait for another interval, unless
   /// this batch was urgent.
-  mutating func begin(now: MillraceClock.Instant) -> Batch? {
+  mutating func begin(now: MillraceClock.Instant) -> [Item]? {
     guard onItsWay.isEmpty, !pending.isEmpty else { return nil }
     onItsWay = takeFirst(size)
     if pending.isEmpty { rest() } else { oldest = now }
-    return Batch(items: onItsWay, lanes: Set(onItsWay.map(\.lane)).sorted())
+    return onItsWay
   }
 
   /// The batch is in Kafka.

@@ -2,29 +2,18 @@
 
 internal import KafkaClient
 internal import MillraceRecords
-
-/// The content of one commit.
-struct CommitContent: Sendable {
-  /// Events, delayed records, dead letters and table rows, in order.
-  var records: [ProducerRecord]
-  /// The ledger's records.
-  var ledger: [ProducerRecord]
-  var offsets: [CommittedOffset]
-  /// The group metadata from before the batch was assembled. A member that hands over a lane and stays gets a newer
-  /// generation. With the newer one the broker would accept offsets of a lane that another member owns by now.
-  var group: GroupMetadata?
-}
+internal import MillraceTime
 
 struct CommitCalls: Sendable {
   let writer: WorkerWriter
   let reader: any LogReader
+  let clock: MillraceClock
 
   /// A batch without records needs no transaction: its only write is the offset commit, which the group fences as well.
-  func mode(for content: CommitContent) -> CommitProtocol.Mode {
-    if case .transactional = writer, !(content.records + content.ledger).isEmpty {
-      return .transactional
-    }
-    return .atLeastOnce
+  func mode(for lanes: [LaneCommit]) -> CommitProtocol.Mode {
+    guard case .transactional = writer else { return .atLeastOnce }
+    let isEmpty = lanes.allSatisfy { $0.ledger.isEmpty && $0.writes.allSatisfy(\.records.isEmpty) }
+    return isEmpty ? .atLeastOnce : .transactional
   }
 
   /// Returns the group metadata that fences the next batch, or nil if the writer is not transactional.
@@ -33,22 +22,30 @@ struct CommitCalls: Sendable {
     return try await reader.groupMetadata()
   }
 
-  func perform(_ step: CommitProtocol.Step, _ content: CommitContent) async throws(KafkaError) {
+  /// - Parameter group: The group metadata from before the lanes sealed their writes. A member that hands over a lane and
+  ///   stays gets a newer generation. With the newer one the broker would accept offsets of a lane that another member
+  ///   owns by now.
+  func perform(
+    _ step: CommitProtocol.Step, _ lanes: [LaneCommit], _ group: GroupMetadata?
+  ) async throws(KafkaError) {
     switch (step, writer) {
     case (.write, .transactional(let writer)):
-      _ = try await writer.send(contentsOf: content.records + content.ledger)
+      _ = try await writer.send(contentsOf: records(of: lanes) + lanes.flatMap(\.ledger))
     case (.write, .plain(let writer)):
-      if !content.records.isEmpty { _ = try await writer.send(contentsOf: content.records) }
+      let records = records(of: lanes)
+      if !records.isEmpty { _ = try await writer.send(contentsOf: records) }
     // A transactional writer gets here only with a batch without records, which has no ledger records either.
     case (.writeLedger, .plain(let writer)):
-      if !content.ledger.isEmpty { _ = try await writer.send(contentsOf: content.ledger) }
-    case (.commitOffsets, _): try await reader.commit(content.offsets)
+      let ledger = lanes.flatMap(\.ledger)
+      if !ledger.isEmpty { _ = try await writer.send(contentsOf: ledger) }
+    case (.commitOffsets, _): try await reader.commit(lanes.flatMap(\.offsets))
     case (.begin, .transactional(let writer)): try await writer.begin()
     case (.sendOffsets, .transactional(let writer)):
-      guard let group = content.group else {
+      guard let group else {
         throw KafkaError(code: .closed, operation: "send offsets to a transaction", reason: "the worker left its group")
       }
-      try await writer.sendOffsets(content.offsets, group: group, timeout: WorkerWriter.transactionTimeout)
+      try await writer.sendOffsets(
+        lanes.flatMap(\.offsets), group: group, timeout: WorkerWriter.transactionTimeout)
     case (.commitTransaction, .transactional(let writer)):
       try await writer.commit(timeout: WorkerWriter.transactionTimeout)
     case (.abort, .transactional(let writer)): try await writer.abort(timeout: WorkerWriter.transactionTimeout)
@@ -56,6 +53,10 @@ struct CommitCalls: Sendable {
       (.writeLedger, .transactional):
       break
     }
+  }
+
+  private func records(of lanes: [LaneCommit]) -> [ProducerRecord] {
+    lanes.flatMap { $0.writes.flatMap(\.records) }.map { $0.timed(by: clock) }
   }
 
   func trouble(of error: KafkaError, at step: CommitProtocol.Step) -> CommitProtocol.Trouble {

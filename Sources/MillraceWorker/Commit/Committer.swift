@@ -12,20 +12,11 @@ internal import MillraceRecords
 protocol CommitLane: Sendable {
   /// The lane and its ownership epoch.
   var epoch: LaneEpoch { get }
-  /// Returns the offsets and ledger records to commit with these writes, or nil if the lane was stopped. The call has
-  /// no side effects, so the committer can repeat it.
-  func seal(_ writes: [LaneWrite]) async -> SealedWrites?
-  /// Called after the sealed writes are in Kafka.
-  func committed(_ writes: [LaneWrite], as sealed: SealedWrites) async
-}
-
-/// The offsets and ledger records that a lane adds to its writes.
-struct SealedWrites: Sendable {
-  /// One offset for each source of the lane, even if none has moved, because the group fences offset commits only.
-  var offsets: [CommittedOffset]
-  var ledger: [ProducerRecord]
-  /// The page among the ledger records, if any. The lane applies it to its ledger after the commit.
-  var page: LedgerEntry?
+  /// Adds offsets and ledger records to these writes, or returns nil if the lane was stopped. The call has no side
+  /// effects, so the committer can repeat it.
+  func seal(_ writes: [LaneWrite]) async -> LaneCommit?
+  /// Called after everything is in Kafka.
+  func committed(_ commit: LaneCommit) async
 }
 
 /// The number of batches that a committer has begun and ended. A batch ends when every lane knows its result.
@@ -160,17 +151,15 @@ final class Committer: Sendable {
 
   private struct Part: Sendable {
     var lane: any CommitLane
-    var writes: [LaneWrite]
-    var sealed: SealedWrites
+    var commit: LaneCommit
   }
 
-  private func commit(_ batch: CommitBatch<LaneWrite>.Batch) async throws {
+  private func commit(_ batch: [CommitBatch<LaneWrite>.Item]) async throws {
     // Read before the lanes seal their writes: if the generation changes in between, the broker refuses the offsets.
     let group = try await calls.membership()
     var parts = await seal(batch)
     guard !parts.isEmpty else { return settle(state.withLock { $0.batch.aborted() }, .dropped) }
-    var content = content(of: parts, group)
-    let mode = calls.mode(for: content)
+    let mode = calls.mode(for: parts.map(\.commit))
     var commit = CommitProtocol(mode)
     var next = CommitProtocol.Next.step(commit.step, isAgain: false)
     let start = clock.now
@@ -188,10 +177,9 @@ final class Committer: Sendable {
         if mode == .atLeastOnce, parts.contains(where: { !isAttached($0) }) {
           parts.removeAll { !isAttached($0) }
           guard !parts.isEmpty else { return settle(state.withLock { $0.batch.aborted() }, .dropped) }
-          content = self.content(of: parts, group)
         }
         do {
-          try await calls.perform(step, content)
+          try await calls.perform(step, parts.map(\.commit), group)
           next = commit.succeeded()
         } catch {
           logger.warning("a commit step failed", metadata: ["step": "\(step)", "error": "\(error)"])
@@ -209,8 +197,8 @@ final class Committer: Sendable {
         await withDiscardingTaskGroup { group in
           for part in parts {
             group.addTask {
-              await part.lane.committed(part.writes, as: part.sealed)
-              self.settle(part.writes, fate)
+              await part.lane.committed(part.commit)
+              self.settle(part.commit.writes, fate)
             }
           }
         }
@@ -234,30 +222,23 @@ final class Committer: Sendable {
 
   private func isAttached(_ part: Part) -> Bool { state.withLock { $0.lanes[part.lane.epoch] != nil } }
 
-  private func content(of parts: [Part], _ group: GroupMetadata?) -> CommitContent {
-    CommitContent(
-      records: parts.flatMap { $0.writes.flatMap(\.records) }.map { $0.timed(by: clock) },
-      ledger: parts.flatMap(\.sealed.ledger),
-      offsets: parts.flatMap(\.sealed.offsets), group: group)
-  }
-
-  private func seal(_ batch: CommitBatch<LaneWrite>.Batch) async -> [Part] {
-    let writes = Dictionary(grouping: batch.items, by: \.lane).mapValues { $0.flatMap(\.writes) }
+  private func seal(_ batch: [CommitBatch<LaneWrite>.Item]) async -> [Part] {
+    let lanes = Dictionary(grouping: batch, by: \.lane).mapValues { $0.flatMap(\.writes) }
+      .sorted { $0.key < $1.key }
     // Concurrently: a lane answers when the executor schedules its actor. Waiting for one lane after another would
     // multiply that delay by the number of lanes.
     let sealed = await withTaskGroup(of: (LaneEpoch, Part?).self) { group in
-      for epoch in batch.lanes {
+      for (epoch, writes) in lanes {
         group.addTask {
-          let writes = writes[epoch] ?? []
-          guard let lane = self.state.withLock({ $0.lanes[epoch] }), let sealed = await lane.seal(writes) else {
+          guard let lane = self.state.withLock({ $0.lanes[epoch] }), let commit = await lane.seal(writes) else {
             return (epoch, nil)
           }
-          return (epoch, Part(lane: lane, writes: writes, sealed: sealed))
+          return (epoch, Part(lane: lane, commit: commit))
         }
       }
       return await group.reduce(into: [LaneEpoch: Part]()) { $0[$1.0] = $1.1 }
     }
-    return batch.lanes.compactMap { epoch in
+    return lanes.compactMap { epoch, _ in
       guard let part = sealed[epoch] else {
         // The lane was stopped. Its writes must not be committed now, or when this batch is written again.
         detach(epoch)

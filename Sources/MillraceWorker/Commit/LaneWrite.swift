@@ -24,6 +24,17 @@ struct LaneWrite: Sendable {
   var bytes: Int { records.reduce(0) { $0 + ($1.value?.count ?? 0) } }
 }
 
+/// The writes of one lane in a commit, with what makes the lane's progress durable.
+struct LaneCommit: Sendable {
+  var writes: [LaneWrite]
+  /// One offset for each source of the lane, even if none has moved, because the group fences offset commits only.
+  var offsets: [CommittedOffset]
+  /// The entries of the writes as records of the ledger's topic.
+  var ledger: [ProducerRecord]
+  /// The page among the ledger records, if any. The lane applies it to its ledger after the commit.
+  var page: LedgerEntry?
+}
+
 /// The result of a write.
 enum CommitResult: Sendable, Hashable {
   case committed

@@ -368,13 +368,13 @@ extension LaneRunner: CommitLane {
     return await receipt.fate()
   }
 
-  func seal(_ writes: [LaneWrite]) -> SealedWrites? {
+  func seal(_ writes: [LaneWrite]) -> LaneCommit? {
     var generator = SystemRandomNumberGenerator()
     return state.seal(writes, pageNumber: generator.next(), now: parts.clock.wallTime)
   }
 
-  func committed(_ writes: [LaneWrite], as sealed: SealedWrites) {
-    state.committed(writes, as: sealed, now: parts.clock.wallTime)
+  func committed(_ commit: LaneCommit) {
+    state.committed(commit, now: parts.clock.wallTime)
     carryOut()
   }
 }

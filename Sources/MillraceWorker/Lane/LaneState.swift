@@ -722,9 +722,9 @@ extension LaneState {
     submit(LaneWrite(lane: epoch, isUrgent: true, receipt: receipt))
   }
 
-  /// Returns what a commit of these writes consists of; nil if the lane is over.
+  /// Adds offsets and ledger records to writes; nil if the lane is over.
   /// - Parameter pageNumber: A random number for the id of a ledger page.
-  func seal(_ writes: [LaneWrite], pageNumber: UInt32, now: Timestamp) -> SealedWrites? {
+  func seal(_ writes: [LaneWrite], pageNumber: UInt32, now: Timestamp) -> LaneCommit? {
     guard phase < .stopped else { return nil }
     let timers = Array(runningTimers.values)
     let offsets = watermarks.offsets(finishing: writes.compactMap(\.finishes)).map { position in
@@ -743,12 +743,12 @@ extension LaneState {
       return ProducerRecord(
         topic: rules.topics.ledger, partition: epoch.lane, key: record.key, value: record.value)
     }
-    return SealedWrites(offsets: offsets, ledger: records, page: page)
+    return LaneCommit(writes: writes, offsets: offsets, ledger: records, page: page)
   }
 
   /// Applies writes that were committed, and starts what may run now.
-  mutating func committed(_ writes: [LaneWrite], as sealed: SealedWrites, now: Timestamp) {
-    for write in writes {
+  mutating func committed(_ commit: LaneCommit, now: Timestamp) {
+    for write in commit.writes {
       for entry in write.entries {
         ledger.settle(entry)
         if case .timer(_, .some) = entry { actions.isTimeNews = true }
@@ -762,10 +762,10 @@ extension LaneState {
       uncommittedBytes -= write.bytes
     }
     // Apply the page after its individual entries: it also records that they are stored on a page.
-    if let page = sealed.page { ledger.restore(page) }
-    for offset in sealed.offsets { committed[committed.place(of: offset.partition.topic, default: 0)] = offset.offset }
+    if let page = commit.page { ledger.restore(page) }
+    for offset in commit.offsets { committed[committed.place(of: offset.partition.topic, default: 0)] = offset.offset }
     // If a source was read to its end after the offsets were sealed, no later write may come to commit its end.
-    if uncommitted == 0, watermarks.offsets.map(\.offset) != sealed.offsets.map(\.offset) {
+    if uncommitted == 0, watermarks.offsets.map(\.offset) != commit.offsets.map(\.offset) {
       submit(LaneWrite(lane: epoch))
     }
     keys.isOneAtATime = watch.isOneAtATime

@@ -47,7 +47,8 @@ struct WorkerMembership: Sendable {
       group: parts.topics.group, topics: parts.topics.sources, options: readerOptions)
     let writer = try makeWriter()
     let committer = Committer(
-      calls: CommitCalls(writer: writer, reader: reader), clock: parts.clock, count: parts.policy.commitCount,
+      calls: CommitCalls(writer: writer, reader: reader, clock: parts.clock), clock: parts.clock,
+      count: parts.policy.commitCount,
       interval: parts.policy.commitInterval, metrics: parts.metrics, logger: parts.logger)
     let commands = CommandConsumer(
       worker: parts.name, topic: parts.topics.operations, log: parts.log, metrics: parts.metrics,

@@ -37,27 +37,27 @@ import Testing
       check(batch.add([write], of: lane, isUrgent: false, now: .second(0)))
     }
     let first = batch.begin(now: .second(0))
-    #expect(first?.items.flatMap(\.writes) == [1, 2, 3])
-    #expect(first?.lanes == [lane, other])
+    #expect(first?.flatMap(\.writes) == [1, 2, 3])
+    #expect(first.map { Set($0.map(\.lane)) } == [lane, other])
     check(batch.begin(now: .second(0)) == nil)
     #expect(batch.readiness(now: .second(9)) == .idle)
     check(batch.committed().flatMap(\.writes) == [1, 2, 3])
-    check(batch.begin(now: .second(0))?.items.flatMap(\.writes) == [4])
+    check(batch.begin(now: .second(0))?.flatMap(\.writes) == [4])
   }
 
   @Test func `an aborted batch is retried first, in order and in smaller parts that grow again`() {
     var batch = batch(limit: 8)
     for write in 1...8 { check(batch.add([write], of: lane, isUrgent: false, now: .second(0))) }
-    check(batch.begin(now: .second(0))?.items.flatMap(\.writes).count == 8)
+    check(batch.begin(now: .second(0))?.flatMap(\.writes).count == 8)
     for write in 9...30 { check(batch.add([write], of: lane, isUrgent: false, now: .second(0))) }
     // Each abort halves the batch, down to one write.
     for expected in [[1, 2, 3, 4], [1, 2], [1], [1]] {
       check(batch.aborted() == [])
-      check(batch.begin(now: .second(0))?.items.flatMap(\.writes) == expected)
+      check(batch.begin(now: .second(0))?.flatMap(\.writes) == expected)
     }
     for expected in [2...3, 4...7, 8...15, 16...23] {
       _ = batch.committed()
-      check(batch.begin(now: .second(0))?.items.flatMap(\.writes) == Array(expected))
+      check(batch.begin(now: .second(0))?.flatMap(\.writes) == Array(expected))
     }
   }
 
@@ -80,7 +80,7 @@ import Testing
     check(batch.aborted() == [1, 3])
     #expect(batch.isFlushed(lane))
     check(!batch.add([5], of: lane, isUrgent: false, now: .second(0)))
-    check(batch.begin(now: .second(0))?.items.flatMap(\.writes) == [2])
+    check(batch.begin(now: .second(0))?.flatMap(\.writes) == [2])
   }
 
   @Test(arguments: 0..<500 as Range<UInt64>)
@@ -107,7 +107,7 @@ import Testing
         let count = batch.count
         guard let begun = batch.begin(now: .second(Double(step))) else { continue }
         isOpen = true
-        begunCount = begun.items.flatMap(\.writes).count
+        begunCount = begun.flatMap(\.writes).count
         #expect(begunCount == min(count, most), "seed \(seed)")
         #expect(batch.count == count, "seed \(seed): writes in flight must count")
       case 5 where isOpen:

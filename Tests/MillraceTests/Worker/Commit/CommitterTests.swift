@@ -15,15 +15,16 @@ import Testing
     let epoch: LaneEpoch
     let topics: WorkerTopics
 
-    func seal(_ writes: [LaneWrite]) async -> SealedWrites? {
-      SealedWrites(
+    func seal(_ writes: [LaneWrite]) async -> LaneCommit? {
+      LaneCommit(
+        writes: writes,
         offsets: [CommittedOffset(TopicPartition(topic: WorkerFleet.live, partition: epoch.lane), offset: 1)],
         ledger: writes.map { _ in
           ProducerRecord(topic: topics.ledger, partition: epoch.lane, key: [UInt8(epoch.lane)], value: [1])
         })
     }
 
-    func committed(_ writes: [LaneWrite], as sealed: SealedWrites) async {}
+    func committed(_ commit: LaneCommit) async {}
   }
 
   /// A group that accepts every offset.
@@ -51,7 +52,8 @@ import Testing
     let log = fleet.log.process("p")
     let group = Group()
     let committer = Committer(
-      calls: CommitCalls(writer: .plain(try log.makeWriter()), reader: group), clock: fleet.time.clock, count: 100,
+      calls: CommitCalls(writer: .plain(try log.makeWriter()), reader: group, clock: fleet.time.clock),
+      clock: fleet.time.clock, count: 100,
       interval: .milliseconds(20), metrics: WorkerMetrics(worker: "mill"), logger: WorkerFleet.logger)
     let (lost, kept) = (LaneEpoch(lane: 0, epoch: 1), LaneEpoch(lane: 1, epoch: 2))
     let away = KafkaError(code: .timedOut, operation: "test", reason: "away", isRetriable: true)

@@ -31,21 +31,21 @@ struct LaneLog {
   /// Writes in the order of the mode, and at most `steps` records without transactions.
   /// - Returns: Whether everything was written.
   mutating func commit(
-    _ writes: [LaneWrite], _ sealed: SealedWrites, mode: CommitProtocol.Mode, steps: Int, at now: Timestamp
+    _ commit: LaneCommit, mode: CommitProtocol.Mode, steps: Int, at now: Timestamp
   ) throws -> Bool {
     var left = mode == .transactional && steps < .max ? 0 : steps
     func spend() -> Bool {
       left -= 1
       return left >= 0
     }
-    for record in writes.flatMap(\.records) where spend() { append(record, at: now) }
-    for record in sealed.ledger where spend() {
+    for record in commit.writes.flatMap(\.records) where spend() { append(record, at: now) }
+    for record in commit.ledger where spend() {
       append(record, at: now)
       let entry = try LedgerRecord.entry(of: #require(records[record.topic]?.last))
       durable.restore(entry)
     }
     guard spend() else { return false }
-    for offset in sealed.offsets { committed[offset.partition.topic] = offset }
+    for offset in commit.offsets { committed[offset.partition.topic] = offset }
     return true
   }
 }
@@ -206,7 +206,7 @@ struct LaneRig {
   /// - Returns: False if the process crashed during the commit.
   mutating func commit(_ fate: Fate = .committed, meanwhile change: (inout LaneState) -> Void = { _ in }) throws -> Bool
   {
-    guard let writes = batch.begin(now: .second(0))?.items.flatMap(\.writes) else { return true }
+    guard let writes = batch.begin(now: .second(0))?.flatMap(\.writes) else { return true }
     guard let sealed = state.seal(writes, pageNumber: 1, now: now) else { return true }
     self.change(change)
     switch fate {
@@ -215,16 +215,16 @@ struct LaneRig {
       if mode == .atLeastOnce {
         var partial = sealed
         partial.offsets = []
-        _ = try log.commit(writes, partial, mode: mode, steps: 2, at: now)
+        _ = try log.commit(partial, mode: mode, steps: 2, at: now)
       }
       check(batch.aborted().isEmpty)
     case .crash(let steps):
-      _ = try log.commit(writes, sealed, mode: mode, steps: steps, at: now)
+      _ = try log.commit(sealed, mode: mode, steps: steps, at: now)
       return false
     case .committed:
-      check(try log.commit(writes, sealed, mode: mode, steps: .max, at: now))
+      check(try log.commit(sealed, mode: mode, steps: .max, at: now))
       _ = batch.committed()
-      state.committed(writes, as: sealed, now: now)
+      state.committed(sealed, now: now)
       carryOut()
       for write in writes { write.receipt?.settle(.committed) }
     }
