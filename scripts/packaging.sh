@@ -1,19 +1,33 @@
 # Programs and images for packages. scripts/release and checks source this file after lib.sh.
 # shellcheck shell=bash
 
-# program_names prints the names of `millrace` besides its own, without `millrace-`, as the Dockerfile links them.
-program_names() { sed -n 's/.*for name in \(.*\); do.*/\1/p' "$root/Dockerfile"; }
+# need_root_and_packages WHAT PACKAGE... installs Debian packages. It skips the check of WHAT if this is not possible.
+need_root_and_packages() {
+  local missing=''
+  [ "$(id -u)" -eq 0 ] || missing="only root can check it"
+  command -v apt-get >/dev/null || missing="apt-get is not available"
+  [ -z "$missing" ] || { note "skipped: $1 ($missing)"; exit 0; }
+  need_packages "${@:2}"
+}
 
-# build_static builds both programs of the last commit as the Dockerfile does, and sets `programs` to their directory.
+# The directory with the sources of the packaged programs: this checkout, or the commit that build_static has built.
+sources=$root
+
+# program_names prints the names of `millrace` besides its own, without `millrace-`, as the Dockerfile links them.
+program_names() { sed -n 's/.*for name in \(.*\); do.*/\1/p' "$sources/Dockerfile"; }
+
+# build_static COMMIT builds both programs as the Dockerfile does. It sets `programs` to their directory and `sources` to
+# the directory of the commit's files.
 build_static() {
-  local flags program source=$root/.build/static-source
-  read -ra flags <<<"$(sed -n 's/^ENV BUILD_FLAGS="\(.*\)"$/\1/p' "$root/Dockerfile")"
-  [ ${#flags[@]} -gt 0 ] || die "the Dockerfile has no line ENV BUILD_FLAGS"
-  flags+=(--package-path "$source" --scratch-path "$root/.build/static")
-  rm -rf "$source"
-  mkdir -p "$source"
+  local flags program
+  sources=$root/.build/static-source
+  rm -rf "$sources"
+  mkdir -p "$sources"
   # Not the working tree: `git archive` writes the commit into the programs (.gitattributes).
-  git -C "$root" archive HEAD | tar -x -C "$source"
+  git -C "$root" archive "$1" | tar -x -C "$sources"
+  read -ra flags <<<"$(sed -n 's/^ENV BUILD_FLAGS="\(.*\)"$/\1/p' "$sources/Dockerfile")"
+  [ ${#flags[@]} -gt 0 ] || die "the Dockerfile has no line ENV BUILD_FLAGS"
+  flags+=(--package-path "$sources" --scratch-path "$root/.build/static")
   say "Building as the Dockerfile does (the first time takes minutes)"
   for program in millrace millrace-postgres; do swift build --quiet "${flags[@]}" --product "$program"; done
   # shellcheck disable=SC2034 # its callers read it
@@ -63,7 +77,7 @@ debian_root() {
 # build_image TAG ARGUMENT... builds the Dockerfile.
 build_image() {
   say "Building the image"
-  buildah bud --isolation chroot --format docker --build-arg "RUN_IMAGE=$base" --tag "$1" "${@:2}" "$root" \
+  buildah bud --isolation chroot --format docker --build-arg "RUN_IMAGE=$base" --tag "$1" "${@:2}" "$sources" \
     >"$temporary/build.log" 2>&1 || { tail -n 30 "$temporary/build.log" >&2; die "buildah could not build the image"; }
 }
 
@@ -72,4 +86,24 @@ build_image() {
 stage_image() {
   install_programs "$1" "$2/out/usr/local/bin"
   install_swift_libraries "$1" "$2/out/usr/local/lib/swift"
+}
+
+# demo STEP OPTION... runs a step of scripts/demo with the files in $temporary.
+demo() { "$bin/millrace-scenarios" demo "$1" --directory "$temporary" "${@:2}"; }
+
+# post_demo URL posts the notifications of scenarios/demo.yaml to an ingress. The simulator runs until each has its
+# answer, not for the scenario's duration, after which a slow machine would leave posts unanswered.
+post_demo() {
+  local port simulator
+  port=$(free_port)
+  sed '/^duration: /d; s/^delivery: { /&concurrency: 4, timeout: 2m, /' "$root/scenarios/demo.yaml" >"$temporary/demo.yaml"
+  start "$temporary/simulator.log" "$bin/appstore-simulator" run "$temporary/demo.yaml" --port "$port" \
+    --chain "$temporary/chain.pem" --target "$1/v2" --target-v1 "$1/v1" --shared-secret "$temporary/shared-secret" \
+    --write-sent "$temporary/sent.jsonl" --report "$temporary/report.json"
+  simulator=$!
+  if ! python3 -B "$root/scripts/checks/packages/await_answers.py" "http://127.0.0.1:$port/simulator/report" "$simulator" ||
+    ! stop "$simulator"; then
+    cat "$temporary/simulator.log" >&2
+    die "the simulator did not post every notification"
+  fi
 }

@@ -1,24 +1,18 @@
 #!/usr/bin/env bash
 # Builds the packages from the debug build, installs them in a fresh Debian, and runs the demo with the installed ingress.
 # It builds them twice and compares the bytes. It checks the checksums, the tarball, the chart, the SBOM, the version, the
-# units, and that Depends names every library. Then it runs the demo's ingress in the fresh system as the user millrace,
-# and removes the packages. The check is skipped if dpkg-deb or mmdebstrap is not installed, or if it does not run as root.
+# units, and that Depends names every library. In the fresh system it runs the demo's ingress as the user millrace-ingress,
+# and measures the time from the installation to the first notification in Kafka. Each user may read the secrets of its
+# own process only. In the end it removes the packages. The check installs mmdebstrap and dpkg-dev. It is skipped if it
+# does not run as root, or without apt-get.
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 # shellcheck source=scripts/packaging.sh
 . "$root/scripts/packaging.sh"
 
 [ $# -eq 0 ] || usage ""
 cd "$root"
-for tool in dpkg-deb mmdebstrap; do
-  if ! command -v "$tool" >/dev/null; then
-    note "skipped: the packages ($tool is not installed: apt-get install dpkg-dev mmdebstrap)"
-    exit 0
-  fi
-done
-[ "$(id -u)" -eq 0 ] || { note "skipped: the packages (only root can install them in another root)"; exit 0; }
-
+need_root_and_packages "the packages" dpkg-dev mmdebstrap python3
 need_programs
-need_packages dpkg-dev python3
 python_environment packages
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-packages.XXXXXX")
 clean_up_at_exit
@@ -103,16 +97,18 @@ echo "$VERSION_CODENAME $include" >.build/packages-root.include
 fresh=$temporary/root
 mkdir "$fresh"
 tar -xf .build/packages-root.tar -C "$fresh"
-# enter_root sets `enter` to a command that runs another one in the fresh system: as the user `as`, with /proc, and without
-# the environment of this script. The mount disappears with the command.
+# enter_root sets `enter` to a command that runs another one in the fresh system, with /proc and without the environment of
+# this script: as root, or like a unit as the user `as` with that user's groups. The mount disappears with the command.
 enter_root() {
   # shellcheck disable=SC2016
   enter=(unshare --mount --propagation private sh -c 'mount -t proc proc "$0/proc" && exec "$@"' "$fresh"
-    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive ${config:+"MILLRACE_CONFIG=$config"}
-    ${library_path:+"LD_LIBRARY_PATH=$library_path"} chroot ${as:+--userspec "$as" --groups ""} "$fresh")
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive
+    MILLRACE_CONFIG=/etc/millrace/config/millrace.yaml MILLRACE_INGRESS_DEADLINE=2m
+    ${library_path:+"LD_LIBRARY_PATH=$library_path"} chroot "$fresh"
+    ${as:+setpriv --reuid "$as" --regid "$as" --init-groups --no-new-privs --bounding-set=-all --inh-caps=-all})
 }
 in_root() { enter_root; "${enter[@]}" "$@"; }
-config='' as='' library_path=''
+as='' library_path=''
 
 cp "$dist/millrace-$version-linux-"*.tar.gz "$fresh/tmp/millrace.tar.gz"
 in_root tar -xf /tmp/millrace.tar.gz -C /opt
@@ -126,13 +122,50 @@ library_path=''
 rm -r "$fresh"/opt/* "$fresh/tmp/millrace.tar.gz"
 note "the programs of the tarball start"
 
+say "Installing the packages, and running the demo with the installed ingress"
+start_embedded_cluster
+demo prepare --bootstrap-servers "$bootstrap" --topics "$root/topics"
 cp "$dist"/*.deb "$fresh/tmp/"
-from=$SECONDS
+etc=$fresh/etc/millrace
+began=$EPOCHSECONDS
 for name in millrace millrace-postgres; do
   quietly "dpkg could not install $name" in_root dpkg --install "/tmp/$(basename "$(package "$name")")"
 done
-note "installed both packages in $((SECONDS - from)) s"
-[ -z "$(in_root dpkg --verify millrace millrace-postgres)" ] || die "dpkg --verify reports changed files"
+note "installed both packages in $((EPOCHSECONDS - began)) s"
+# The demo's configuration at the places of the package. The topic files are in the program.
+sed "/^topics:\$/d; /^  directory: /d; s:$temporary/root.pem:/etc/millrace/config/root.pem:
+  s:$temporary/shared-secret:/etc/millrace/secrets/shared-secrets/v1:" \
+  "$temporary/millrace.yaml" >"$etc/config/millrace.yaml"
+install --mode 644 "$temporary/root.pem" "$etc/config/"
+cp "$temporary/shared-secret" "$fresh/tmp/"
+in_root install --mode 640 --group millrace-shared-secrets /tmp/shared-secret /etc/millrace/secrets/shared-secrets/v1
+as=millrace-ingress
+enter_root
+start "$temporary/ingress.log" "${enter[@]}" millrace-ingress
+ingress_pid=$!
+demo wait-ready --seconds 300 || { cat "$temporary/ingress.log" >&2; die "the ingress did not become ready"; }
+in_root millrace health --ready
+as=''
+enter_root
+start "$temporary/first.jsonl" "${enter[@]}" millrace listen --family tests --from earliest --limit 1 --json
+listen_pid=$!
+post_demo "$(sed -n 's/^ingress: { host: \(.*\), port: \(.*\) }.*/http:\/\/\1:\2/p' "$temporary/millrace.yaml")"
+if ! wait "$listen_pid" || ! grep -q '"type":"TEST"' "$temporary/first.jsonl"; then
+  cat "$temporary/first.jsonl" >&2
+  die "the installed millrace listen did not see the TEST notification"
+fi
+note "a TEST notification was in Kafka $(($(stat --format=%Y "$temporary/first.jsonl") - began)) s after dpkg began"
+demo forge >/dev/null
+demo check --every-kind
+[ "$(in_root id --user millrace-ingress)" = "$(stat --format=%u "/proc/$ingress_pid")" ] ||
+  die "the ingress does not run as the user millrace-ingress"
+stop "$ingress_pid" || die "the ingress ended with status $? after SIGTERM: $(tail -n 5 "$temporary/ingress.log")"
+note "the ingress ran as the user millrace-ingress and exited with status 0 after SIGTERM"
+
+say "Checking the installed files"
+# dpkg --verify marks configuration files with "c".
+in_root dpkg --verify millrace millrace-postgres >"$temporary/verify.log" || true
+! grep -v ' c /etc/millrace/config/millrace.yaml$' "$temporary/verify.log" || die "dpkg --verify reports changed files"
 while read -r name; do
   [ "$(in_root dpkg-query --show --showformat='${db:Status-Status}' "$name" 2>/dev/null)" = installed ] ||
     die "a program loads a library of $name, which the dependencies do not install"
@@ -141,8 +174,6 @@ for name in '' $(program_names | sed 's/[^ ]*/-&/g') -postgres; do
   quietly "the installed millrace$name does not start" in_root "millrace$name" --version
   grep -qwF "$version" "$temporary/output.log" || die "the installed millrace$name does not print the version $version"
 done
-[ "$(in_root stat --format '%a %U:%G' /etc/millrace/secrets /etc/millrace/secrets/api | sort -u)" = '750 root:millrace' ] ||
-  die "the folders of secrets do not belong to root:millrace with mode 750"
 mapfile -t units < <(cd "$fresh/usr/lib/systemd/system" && ls millrace-*.service)
 [ ${#units[@]} -eq "$(find deploy/systemd -name '*.service' | wc -l)" ] || die "the packages do not contain every unit"
 quietly "systemd does not accept the units" in_root systemd-analyze verify --man=no "${units[@]}"
@@ -150,44 +181,44 @@ quietly "systemd does not accept the units" in_root systemd-analyze verify --man
 quietly "the unit cannot be enabled" in_root systemctl enable millrace-ingress.service
 note "systemd accepts the ${#units[@]} units"
 
-say "Running the demo with the installed ingress as the user millrace"
-config=$temporary/millrace.yaml
-demo() { "$bin/millrace-scenarios" demo "$1" --directory "$temporary" "${@:2}"; }
-start_embedded_cluster
-demo prepare --bootstrap-servers "$bootstrap" --topics "$root/topics"
-# The ingress gets only the files that it needs, under the same path. The topic files are in the program.
-mkdir -p "$fresh$temporary"
-sed '/^topics:$/d; /^  directory: /d' "$config" >"$fresh$config"
-find "$temporary" -maxdepth 1 -type f \( -name '*.der' -o -name '*.pem' -o -name shared-secret \) \
-  -exec cp --target-directory "$fresh$temporary" {} +
-in_root chown -R root:millrace "$temporary"
-chmod -R u=rwX,g=rX,o= "$fresh$temporary"
-as=millrace:millrace
-enter_root
-start "$temporary/ingress.log" "${enter[@]}" millrace-ingress
-ingress_pid=$!
-demo wait-ready || { cat "$temporary/ingress.log" >&2; die "the ingress did not become ready"; }
-in_root millrace health --ready
-ingress=$(sed -n 's/^ingress: { host: \(.*\), port: \(.*\) }.*/http:\/\/\1:\2/p' "$config")
-quietly "the simulator ended with an error" "$bin/appstore-simulator" run scenarios/demo.yaml \
-  --chain "$temporary/chain.pem" --target "$ingress/v2" --target-v1 "$ingress/v1" \
-  --shared-secret "$temporary/shared-secret" --write-sent "$temporary/sent.jsonl" --report "$temporary/report.json"
-demo forge >/dev/null
-demo check --every-kind
-[ "$(in_root id --user --name) $(in_root id --user)" = "millrace $(stat --format=%u "/proc/$ingress_pid")" ] ||
-  die "the ingress does not run as the user millrace"
-stop "$ingress_pid" || die "the ingress ended with status $? after SIGTERM: $(tail -n 5 "$temporary/ingress.log")"
-note "the ingress exited with status 0 after SIGTERM"
+# owners_and_modes PATH... prints the owner and mode of files in the fresh system.
+owners_and_modes() { in_root stat --format '%a %U:%G %n' "$@"; }
+[ "$(owners_and_modes /etc/millrace/config/millrace.yaml /etc/millrace/secrets | paste -sd ' ')" = \
+  '640 root:millrace /etc/millrace/config/millrace.yaml 750 root:millrace /etc/millrace/secrets' ] ||
+  die "the configuration and the folder of secrets do not belong to root:millrace with modes 640 and 750"
+mapfile -t folders < <(cd "$etc/secrets" && ls)
+for name in "${folders[@]}"; do echo "750 root:millrace-$name /etc/millrace/secrets/$name"; done >"$temporary/folders"
+quietly "the folders of secrets have other owners or modes" diff "$temporary/folders" \
+  <(owners_and_modes "${folders[@]/#//etc/millrace/secrets/}")
+# Writes a secret into every folder, and prints the users and folders where the user of a unit can read it. Without
+# systemd, the unit does not hide the other folders, so owners and modes must.
+# shellcheck disable=SC2016
+in_root sh -c '
+  for folder; do
+    echo secret >"$folder/check" && chmod 640 "$folder/check" && chgrp "millrace-${folder##*/}" "$folder/check" || exit
+  done
+  for unit in /usr/lib/systemd/system/millrace-*.service; do
+    user=$(sed -n "s/^User=//p" "$unit")
+    for file in /etc/millrace/config/millrace.yaml /etc/millrace/secrets/*/check; do
+      ! setpriv --reuid "$user" --regid "$user" --init-groups cat "$file" >/dev/null 2>&1 || echo "$user $file"
+    done
+  done' sh "${folders[@]/#//etc/millrace/secrets/}" | sort >"$temporary/readable"
+for name in "${units[@]}"; do
+  echo "${name%.service} /etc/millrace/config/millrace.yaml"
+  grep -o '/etc/millrace/secrets/[a-z-]*' "deploy/systemd/$name" | sed "s:.*:${name%.service} &/check:"
+done | sort >"$temporary/granted"
+quietly "users can read other secrets than those of their processes" diff "$temporary/granted" "$temporary/readable"
+note "each of the ${#units[@]} users can read the configuration, and only the secrets of its own process"
 
 say "Removing the packages"
-as=''
-echo secret >"$fresh/etc/millrace/secrets/api/apple.p8"
+rm "$etc/config/root.pem" "$etc/secrets/shared-secrets/v1"
+find "$etc/secrets" -name check ! -path '*/api/*' -delete
 left() {
   (cd "$fresh" && find etc usr var -path '*millrace*' ! -type d ! -path 'var/lib/dpkg/*' | sort | paste -sd ' ')
 }
 quietly "dpkg could not remove the packages" in_root dpkg --remove millrace-postgres millrace
-[ "$(left)" = 'etc/millrace/config/millrace.yaml etc/millrace/secrets/api/apple.p8' ] ||
+[ "$(left)" = 'etc/millrace/config/millrace.yaml etc/millrace/secrets/api/check' ] ||
   die "after dpkg --remove there are: $(left)"
 quietly "dpkg could not purge the packages" in_root dpkg --purge millrace-postgres millrace
-[ "$(left)" = etc/millrace/secrets/api/apple.p8 ] || die "after dpkg --purge there are: $(left)"
+[ "$(left)" = etc/millrace/secrets/api/check ] || die "after dpkg --purge there are: $(left)"
 note "removal left the configuration file and a secret, and a purge only the secret"

@@ -167,6 +167,22 @@ def test_systemd_gives_each_process_only_the_secrets_it_needs():
     assert seen == granted()
 
 
+def test_each_systemd_user_can_read_only_the_secrets_of_its_process():
+    """The group of a folder is millrace- and its name. The packages' check tests the owners of the folders."""
+    lines = [line.split() for line in (ROOT / "deploy/systemd/millrace.sysusers.conf").read_text().splitlines()]
+    users = [line[1] for line in lines if line and line[0] == "u"]
+    groups = [line[1] for line in lines if line and line[0] == "g"]
+    members = {user: {user} for user in users}
+    for line in lines:
+        if line and line[0] == "m":
+            members[line[1]].add(line[2])
+    assert sorted(users) == [path.stem for path in UNITS]
+    for path in UNITS:
+        program = unit(path)["ExecStart"].removeprefix("/usr/local/bin/")
+        assert members[path.stem] == {path.stem, "millrace"} | {f"millrace-{name}" for name in granted()[program]}
+    assert set(groups) | set(users) == set.union(*members.values())
+
+
 def test_ports_are_the_defaults():
     ports = {default("ingress.port"), default("admin.port")}
     assert set(re.search(r"^EXPOSE (.+)$", DOCKERFILE, re.MULTILINE)[1].split()) == ports
@@ -197,7 +213,9 @@ def test_no_process_runs_as_root_or_writes_to_the_root_file_system():
         assert service["cap_drop"] == ["ALL"]
     for path in UNITS:
         settings = unit(path)
-        assert settings["User"] == "millrace"
+        # The group is the user's.
+        assert settings["User"] == path.stem
+        assert "Group" not in settings
         assert settings["ProtectSystem"] == "strict"
         assert settings["CapabilityBoundingSet"] == ""
 
@@ -412,7 +430,7 @@ def test_the_systemd_commands_install_everything_that_the_units_need(tmp_path):
         (tmp_path / "bin" / name).chmod(0o755)
     script = re.sub(r"install \.build/release/(\S+) ", rf"ln -s {BIN}/\1 ", shown("systemd"))
     assert "/release/" not in script
-    script = script.replace("--group millrace", f"--group {os.getgid()}")
+    script = re.sub(r"--group millrace\S*", f"--group {os.getgid()}", script)
     script = re.sub(r"(?<=[ =])/(?=usr/|etc/)", f"{tmp_path}/", script)
     path = f"{tmp_path}/bin:{os.environ['PATH']}"
     subprocess.run(["bash", "-euo", "pipefail", "-c", script], check=True, cwd=ROOT, env=os.environ | {"PATH": path})
@@ -424,7 +442,10 @@ def test_the_systemd_commands_install_everything_that_the_units_need(tmp_path):
         assert result.returncode == 0, f"{one.name}: {result.stderr}"
         assert (tmp_path / environment(one)["MILLRACE_CONFIG"].lstrip("/")).is_file()
     assert {one.name for one in (tmp_path / "usr/local/bin").iterdir()} == shipped() | {"millrace"}
-    assert (tmp_path / "etc/millrace/secrets").stat().st_mode & 0o777 == 0o750
+    folders = [tmp_path / "etc/millrace/secrets", *(tmp_path / "etc/millrace/secrets").iterdir()]
+    assert {one.stat().st_mode & 0o777 for one in folders} == {0o750}
+    assert {one.name for one in folders[1:]} == set.union(*granted().values())
+    assert (tmp_path / "etc/millrace/config/millrace.yaml").stat().st_mode & 0o777 == 0o640
     assert (tmp_path / "usr/lib/sysusers.d/millrace.conf").is_file()
     # The enabled units are installed.
     enabled = re.findall(r"enable --now (.+)", called.read_text())[0].split()
@@ -461,9 +482,7 @@ def test_systemd_accepts_the_unit_and_rates_it_safe(path, tmp_path):
     # The program is not installed at its path.
     copy = tmp_path / path.name
     copy.write_text(
-        path.read_text()
-        .replace(unit(path)["ExecStart"], "/bin/true")
-        .replace("User=millrace\nGroup=millrace", "User=daemon")
+        path.read_text().replace(unit(path)["ExecStart"], "/bin/true").replace(f"User={path.stem}", "User=daemon")
     )
     result = subprocess.run(["systemd-analyze", "verify", "--man=no", copy], capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (0, "")
