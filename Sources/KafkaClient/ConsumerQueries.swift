@@ -7,11 +7,12 @@ extension KafkaConsumer {
   public func committed(
     _ partitions: [TopicPartition], timeout: Duration
   ) async throws(KafkaError) -> [CommittedOffset] {
-    try await handle.blocking.run { [handle] () throws(KafkaError) in
+    let operation = "read the committed offsets of \(group.map { "the group \($0)" } ?? "no group")"
+    return try await handle.blocking.run { [handle] () throws(KafkaError) in
       let list = TopicPartitionList(partitions)
       let error = rd_kafka_committed(handle.rk, list.native, Int32(clamping: timeout.wholeMilliseconds))
       guard error == RD_KAFKA_RESP_ERR_NO_ERROR else {
-        throw KafkaError(error, operation: "read committed offsets")
+        throw KafkaError(error, operation: operation)
       }
       // If access to a partition is refused, it is unknown whether an offset was committed.
       if let refused = UnsafePointer(list.native).elements.first(where: { $0.err != RD_KAFKA_RESP_ERR_NO_ERROR }) {

@@ -13,6 +13,8 @@ public final class KafkaConsumer: Sendable {
   let handle: ClientHandle
   private let pump: PollLoop
   private let subscription: Subscription
+  /// The group that the consumer joins; nil if it has none.
+  var group: String? { if case .group(let name, _) = subscription { name } else { nil } }
   private let isStatic: Bool
   private let staticMemberLeaves: Bool
   private let feed = AssignmentFeed()

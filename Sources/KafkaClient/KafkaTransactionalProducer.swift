@@ -1,4 +1,5 @@
 internal import CRDKafka
+internal import Synchronization
 
 /// Writes records to any number of partitions, and a group's offsets, so that readers with `read_committed` see all of
 /// them or none.
@@ -18,6 +19,8 @@ public final class KafkaTransactionalProducer: Sendable {
   public let transactionalID: String
 
   private let producer: KafkaProducer
+  /// Whether a transaction is open that no call has begun to commit or abort. Used only on the thread of blocking calls.
+  private let isOpen = Mutex(false)
 
   /// Creates a client without waiting for a connection.
   /// - Parameters:
@@ -68,7 +71,11 @@ public final class KafkaTransactionalProducer: Sendable {
 
   /// Opens a transaction. It sends no request.
   public func begin() async throws(KafkaError) {
-    try await call("begin a transaction") { rk in rd_kafka_begin_transaction(rk) }
+    try await call("begin a transaction") { rk in
+      let error = rd_kafka_begin_transaction(rk)
+      if error == nil { self.isOpen.withLock { $0 = true } }
+      return error
+    }
   }
 
   /// Writes one record inside the open transaction and returns its position once all in-sync replicas have it.
@@ -78,7 +85,7 @@ public final class KafkaTransactionalProducer: Sendable {
     do throws(KafkaError) {
       return try await producer.send(record)
     } catch {
-      throw judged(error)
+      throw await judged(error, sending: [record])
     }
   }
 
@@ -87,7 +94,7 @@ public final class KafkaTransactionalProducer: Sendable {
     do throws(KafkaError) {
       return try await producer.send(contentsOf: records)
     } catch {
-      throw judged(error)
+      throw await judged(error, sending: records)
     }
   }
 
@@ -110,13 +117,42 @@ public final class KafkaTransactionalProducer: Sendable {
   /// After a timeout the commit continues in the background. Call it again until the result is known; there is no other
   /// way to learn the result.
   public func commit(timeout: Duration) async throws(KafkaError) {
-    try await call("commit the transaction") { rk in rd_kafka_commit_transaction(rk, timeout.boundedMilliseconds) }
+    try await call("commit the transaction") { rk in
+      self.isOpen.withLock { $0 = false }
+      return rd_kafka_commit_transaction(rk, timeout.boundedMilliseconds)
+    }
   }
 
   /// Aborts the open transaction. Sends that are still in flight fail with `purged` or `inDoubt`. If a broker refused a
   /// record, the next transaction may have to be aborted too: only then does librdkafka request a new epoch.
   public func abort(timeout: Duration) async throws(KafkaError) {
-    try await call("abort the transaction") { rk in rd_kafka_abort_transaction(rk, timeout.boundedMilliseconds) }
+    try await call("abort the transaction") { rk in
+      self.isOpen.withLock { $0 = false }
+      return rd_kafka_abort_transaction(rk, timeout.boundedMilliseconds)
+    }
+  }
+
+  /// Returns the error that a caller of `send` can act on. If a broker refuses a partition, librdkafka fails the
+  /// transaction and withdraws its records, which then only say so.
+  private func judged(_ error: KafkaError, sending records: [ProducerRecord]) async -> KafkaError {
+    let error = judged(error)
+    guard error.code == .purged, !error.isFatal, let cause = await reasonToAbort() else { return error }
+    let topics = Set(records.map(\.topic)).sorted().joined(separator: ", ")
+    return KafkaError(code: cause.code, operation: "send to \(topics)", reason: cause.reason, requiresAbort: true)
+  }
+
+  /// Returns the error for which the open transaction must be aborted; nil if there is none.
+  private func reasonToAbort() async -> KafkaError? {
+    do throws(KafkaError) {
+      try await call("send") { rk in
+        // In a transaction this call only fails, with the reason if the transaction has failed. Without one it would begin
+        // one.
+        self.isOpen.withLock { $0 } ? rd_kafka_begin_transaction(rk) : nil
+      }
+      return nil
+    } catch {
+      return error.requiresAbort ? error : nil
+    }
   }
 
   private func call(

@@ -57,7 +57,8 @@ struct ListenCommand: AsyncParsableCommand {
         console.out, asJSON: command.output.wantsJSON(console), limit: command.limit)
       try await listener.run { reading in
         for topic in reading.missing {
-          console.err.note("\(topic) does not exist; create it with millrace topics apply")
+          console.err.note(
+            "\(topic) does not exist, or this user may not describe it; create it with millrace topics apply")
         }
         console.err.note(reading.sentence)
       } onTrouble: { trouble in

@@ -74,7 +74,16 @@ struct TopicFollower: Sendable {
       defer { consumer.shutDown() }
       for await event in consumer.events {
         switch event {
-        case .assigned(let queues): for queue in queues { group.addTask { try await follow(queue) } }
+        case .assigned(let queues):
+          for queue in queues {
+            group.addTask {
+              // The events end with the client, so that the group throws this error.
+              do { try await follow(queue) } catch {
+                consumer.shutDown()
+                throw error
+              }
+            }
+          }
         case .revoked(let revocation): revocation.complete()
         }
       }

@@ -31,7 +31,8 @@ package enum DurabilityCheck {
     /// One line for the operator: the topic, the weakness and the action.
     package var description: String {
       switch self {
-      case .missing(let topic): "\(topic) does not exist: run `millrace topics apply`"
+      case .missing(let topic):
+        "\(topic) does not exist, or this process may not describe it: run `millrace topics apply`"
       case .replication(let topic, let actual, let declared):
         "\(topic) has \(actual) replicas, expected \(declared): reassign its partitions"
       case .minimumInsync(let topic, let actual, let declared):

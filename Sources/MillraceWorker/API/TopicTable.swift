@@ -88,7 +88,9 @@ public actor TopicTable<Content: Sendable> {
     if positions.isEmpty {
       let count = try await log.partitionCounts(of: [topic], timeout: Self.timeout)[topic] ?? 0
       guard count > 0 else {
-        throw MillraceError(.topics, "the topic is missing", at: topic, remedy: "run `millrace topics apply`")
+        throw MillraceError(
+          .topics, "the topic is missing, or this process may not describe it", at: topic,
+          remedy: "run `millrace topics apply`, or grant the right that `millrace topics acls` prints")
       }
       positions = Array(repeating: 0, count: count)
     }

@@ -69,8 +69,13 @@ package struct ReplayWriter: Sendable {
         if let group { try await again { try await writer.sendOffsets(offsets, group: group, timeout: limit) } }
         return try await again { try await writer.commit(timeout: limit) }
       } catch let error as KafkaError where error.transactionRemedy != .replace && error.code != .messageTooLarge {
-        try await again { try await writer.abort(timeout: limit) }
-        guard error.code != .unknownMember else { throw error }
+        do {
+          try await again { try await writer.abort(timeout: limit) }
+        } catch let abort as KafkaError where abort.code == .invalidTransactionState {
+          // The broker has no transaction, because it refused every partition. The first error says why.
+          throw error
+        }
+        guard error.code != .unknownMember, !error.isRefusal else { throw error }
         try await clock.sleep(until: clock.now.advanced(by: .milliseconds(50)))
       }
     }

@@ -76,8 +76,7 @@ package struct AuditLog: Sendable {
   /// - Throws: ``OperationError`` if the topic does not exist; `KafkaError`.
   func check() async throws {
     guard try await log.partitionCounts(of: [topic], timeout: .seconds(15))[topic] != nil else {
-      throw OperationError(
-        .failed, "no such topic in the cluster", at: topic, remedy: "create it with millrace topics apply")
+      throw OperationError.missing(topic)
     }
   }
 }

@@ -96,8 +96,7 @@ package struct BackfillLog: Sendable {
     let topics = names.map { prefix + $0 }
     let present = try await log.partitionCounts(of: topics, timeout: Self.timeout)
     guard let missing = topics.first(where: { present[$0] == nil }) else { return }
-    throw OperationError(
-      .failed, "no such topic in the cluster", at: missing, remedy: "create it with millrace topics apply")
+    throw OperationError.missing(missing)
   }
 }
 

@@ -34,8 +34,7 @@ package struct CampaignLog: Sendable {
   package func table() async throws -> CampaignTable {
     let topic = prefix + CampaignRecord.topic
     guard try await log.partitionCounts(of: [topic], timeout: Self.timeout)[topic] != nil else {
-      throw OperationError(
-        .failed, "no such topic in the cluster", at: topic, remedy: "create it with millrace topics apply")
+      throw OperationError.missing(topic)
     }
     return try await TopicTable(topic, in: log, CampaignTable()) { $0.fold($1) }.current()
   }

@@ -58,9 +58,8 @@ package struct Listener: Sendable {
     let access = ClusterAccess(configuration, timeout: timeout)
     let plan = try await access.plan(of: topics)
     guard !plan.partitions.isEmpty else {
-      throw OperationError(
-        .failed, "no such topic in the cluster", at: topics.joined(separator: ", "),
-        remedy: "create the topics with millrace topics apply")
+      throw OperationError.missing(
+        topics.joined(separator: ", "), remedy: "create the topics with millrace topics apply")
     }
     let starts = try await startOffsets(of: plan.partitions, access)
     let consumer = try KafkaConsumer(

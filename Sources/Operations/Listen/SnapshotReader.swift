@@ -26,8 +26,7 @@ struct SnapshotReader: Sendable {
     let plan = try await access.plan(of: [topic])
     onReady()
     guard !plan.partitions.isEmpty else {
-      throw OperationError(
-        .failed, "no such topic in the cluster", at: topic, remedy: "create the topics with millrace topics apply")
+      throw OperationError.missing(topic)
     }
     let ranges = try await access.watermarks(of: plan.partitions).filter { !$0.value.isEmpty }
     guard !ranges.isEmpty else { return }

@@ -49,12 +49,10 @@ package actor ErasedCustomers {
   }
 
   /// Returns the marks of all erasures until now.
-  /// - Throws: ``MillraceError`` if customers were erased and no secret is configured; `KafkaError`.
+  /// - Throws: ``MillraceError`` if the topic is missing, or if customers were erased and no secret is configured;
+  ///   `KafkaError`.
   package func current() async throws -> Marks {
     let began = ContinuousClock.now
-    guard try await log.partitionCounts(of: [table.topic], timeout: .seconds(15))[table.topic] != nil else {
-      return Marks()
-    }
     let times = try await table.current()
     guard times.isEmpty || rules.key != nil else {
       throw MillraceError(

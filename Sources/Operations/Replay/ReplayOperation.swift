@@ -240,8 +240,7 @@ public struct ReplayOperation: Sendable {
   package func book() async throws -> RunBook {
     guard try await log.partitionCounts(of: [operations.topic], timeout: ReplayPlanner.timeout)[operations.topic] != nil
     else {
-      throw OperationError(
-        .failed, "no such topic in the cluster", at: operations.topic, remedy: "create it with millrace topics apply")
+      throw OperationError.missing(operations.topic)
     }
     let book = try await table().current()
     notePassedOver(book.passedOver)

@@ -68,19 +68,18 @@ struct ReplayPlanner: Sendable {
     let own = WorkerTopics.targets(request.target, prefix: prefix)
     let counts = try await log.partitionCounts(of: request.selection.topics + own, timeout: Self.timeout)
     for topic in request.selection.topics where counts[topic] == nil {
-      throw OperationError(
-        .usage, "no such topic in the cluster", at: "--topic \(topic)",
-        remedy: "use the name in Kafka, including the prefix")
+      throw OperationError.missing(
+        topic, .usage, at: "--topic \(topic)", remedy: "use the name in Kafka, including the prefix")
     }
     for topic in own where counts[topic] == nil {
       switch request.target {
       case .worker(let name):
-        throw OperationError(
-          .usage, "the topic \(topic) does not exist", at: "--worker \(name)",
+        throw OperationError.missing(
+          topic, .usage, at: "--worker \(name) \(topic)",
           remedy: "for a new worker, add it to `workers` and run millrace topics apply")
       case .topic:
-        throw OperationError(
-          .usage, "no such topic in the cluster", at: "--to-topic \(topic)",
+        throw OperationError.missing(
+          topic, .usage, at: "--to-topic \(topic)",
           remedy: "use the name in Kafka, including the prefix, and create the topic first")
       }
     }

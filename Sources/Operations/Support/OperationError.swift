@@ -30,6 +30,18 @@ public struct OperationError: Error, Sendable, Hashable {
   }
 }
 
+extension OperationError {
+  /// The error for a topic that Kafka does not show to this program.
+  static func missing(
+    _ topic: String, _ kind: Kind = .failed, at place: String? = nil,
+    remedy: String = "create it with millrace topics apply"
+  ) -> OperationError {
+    OperationError(
+      kind, "no such topic in the cluster, or this user may not describe it", at: place ?? topic,
+      remedy: "\(remedy), or grant the right that millrace topics acls prints")
+  }
+}
+
 extension OperationError: CustomStringConvertible {
   /// The error on one line: `place: what; remedy`.
   public var description: String { (place.map { "\($0): " } ?? "") + "\(what); \(remedy)" }

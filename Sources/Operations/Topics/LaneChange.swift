@@ -81,8 +81,7 @@ package struct LaneChange: Sendable {
       of: names.flatMap { [oldPrefix + $0, newPrefix + $0] }, timeout: Self.timeout)
     let missing = names.filter { counts[newPrefix + $0] == nil }
     guard missing.isEmpty else {
-      throw OperationError(
-        .failed, "no such topic in the cluster", at: newPrefix + missing[0], remedy: "run millrace topics apply first")
+      throw OperationError.missing(newPrefix + missing[0])
     }
     let progress = try progressGroup()
     var survey = LaneChangeSurvey()

@@ -111,8 +111,7 @@ package struct WebhookOperations: Sendable {
       let topics = WorkerTopics(WebhookWorker.self, as: identity, configuration, policy)
       let counts = try await log.partitionCounts(of: topics.sources, timeout: Self.timeout)
       for topic in topics.sources where counts[topic] == nil {
-        throw OperationError(
-          .failed, "no such topic in the cluster", at: topic, remedy: "create it with millrace topics apply")
+        throw OperationError.missing(topic)
       }
       let partitions = counts.flatMap { topic, count in
         (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }

@@ -93,7 +93,11 @@ public struct WorkerOperations: Sendable {
       try WorkerOperations(worker: name, prefix: prefix, on: log, author: author, note: note)
     }
     let counts = try await log.partitionCounts(of: all.map(\.topics.deadLetters), timeout: timeout)
-    return all.filter { counts[$0.topics.deadLetters] != nil }
+    return all.filter { worker in
+      let isPresent = counts[worker.topics.deadLetters] != nil
+      if !isPresent { note("left out \(worker.name): \(OperationError.missing(worker.topics.deadLetters))") }
+      return isPresent
+    }
   }
 
   /// Requeues or discards dead letters.
@@ -243,9 +247,8 @@ public struct WorkerOperations: Sendable {
     let names = [topics.deadLetters, topics.replay, topics.operations]
     let counts = try await log.partitionCounts(of: names, timeout: Self.timeout)
     for name in names where counts[name] == nil {
-      throw OperationError(
-        .failed, "no such topic in the cluster", at: name,
-        remedy: "check --worker; for a new worker, add it to `workers` and run millrace topics apply")
+      throw OperationError.missing(
+        name, remedy: "check --worker; for a new worker, add it to `workers` and run millrace topics apply")
     }
     return counts[topics.replay] ?? 0
   }
