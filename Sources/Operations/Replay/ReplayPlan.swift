@@ -74,8 +74,8 @@ struct ReplayPlanner: Sendable {
     for topic in own where counts[topic] == nil {
       switch request.target {
       case .worker(let name):
-        throw OperationError.missing(
-          topic, .usage, at: "--worker \(name) \(topic)",
+        throw OperationError(
+          .usage, "no topic \(topic) in the cluster, or this user may not describe it", at: "--worker \(name)",
           remedy: "for a new worker, add it to `workers` and run millrace topics apply")
       case .topic:
         throw OperationError.missing(

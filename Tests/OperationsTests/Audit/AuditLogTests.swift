@@ -59,7 +59,7 @@ import Testing
   @Test func `without the topic nothing is written, and the error contains the remedy`() async throws {
     let audit = AuditLog(on: InMemoryLog(clock: ManualClock().clock), prefix: "")
     let error = await #expect(throws: OperationError.self) { try await audit.append([Self.started("r")]) }
-    #expect(error?.remedy == "create it with millrace topics apply")
+    #expect(error?.remedy.hasPrefix("create it with millrace topics apply") == true)
   }
 
   @Test func `the schema declares every member and requires the mandatory ones`() throws {
