@@ -194,7 +194,7 @@ actor RelaneTest {
     return findings
   }
 
-  /// The worker numbers the renewals of a subscription from a state. The numbers must be those of the sender.
+  /// A state of the worker counts the renewals of each subscription. They must be counted in the order in which they were sent.
   private func faultsOfOrder(_ findings: Findings) -> [String] {
     let numbers = Dictionary(
       findings.events.compactMap { event in event.number.map { (event.notification, $0) } }, uniquingKeysWith: { $1 })

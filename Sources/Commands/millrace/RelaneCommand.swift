@@ -9,8 +9,8 @@ struct RelaneCommand: AsyncParsableCommand {
     commandName: "relane",
     abstract: "Move workers to topics with more lanes.",
     discussion: """
-      The configuration is that of the new deployment: it differs from the old one in `topics.prefix` and `topics.lanes`, \
-      which must be a multiple of the old number. Copies the ledgers, delayed records, open dead letters and tables. \
+      Use the configuration of the new deployment. It differs from the old one in `topics.prefix` and `topics.lanes`. The \
+      new number of lanes must be a multiple of the old one. Copies the ledgers, delayed records, open dead letters and tables. \
       The workers must have handled everything and be stopped. docs/upgrade.md has the whole procedure.
 
       If the command is interrupted, run it again: it continues where it ended, and copies nothing twice.

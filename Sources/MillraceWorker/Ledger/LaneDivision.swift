@@ -31,8 +31,8 @@ package struct LaneDivision: Sendable, Hashable {
 
   /// Returns the new lanes that need a record of the ledger of an old lane.
   ///
-  /// A lane needs what belongs to its keys. Of notifications the ledger knows only digests, so every part of the lane gets
-  /// them; a lane never asks for those of other keys, and removes them after the horizon.
+  /// A lane needs what belongs to its keys. The ledger knows only digests of notifications, so every part of the lane gets
+  /// them. A lane never asks for digests of other keys, and removes them after the horizon.
   /// - Throws: An error if this version cannot read the record.
   package func lanes(ofLedgerKey key: [UInt8], value: [UInt8]?, in lane: Int32) throws -> [Int32] {
     let entry = try LedgerRecord(key: key, value: value).entry()

@@ -232,7 +232,7 @@ package struct LaneChange: Sendable {
     try WorkerOperations(worker: worker, prefix: oldPrefix, on: log, author: "", note: note)
   }
 
-  /// The group whose offsets are the positions behind what was copied. It has no members.
+  /// The group that stores how far each topic was copied. It has no members.
   private func progressGroup() throws -> KafkaConsumer {
     try KafkaConsumer(kafka, subscription: .group("\(newPrefix)millrace.relane", topics: []))
   }
@@ -310,7 +310,7 @@ package struct LaneChange: Sendable {
 
 extension ConsumerRecord {
   /// The same record in another topic.
-  /// - Parameter partition: The partition; nil: that of the key.
+  /// - Parameter partition: The partition; nil chooses it by key.
   fileprivate func copy(to topic: String, _ partition: Int32?) -> ProducerRecord {
     ProducerRecord(
       topic: topic, partition: partition, key: key, value: value, headers: headers, timestamp: timestamp)

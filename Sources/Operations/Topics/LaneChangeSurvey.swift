@@ -39,7 +39,7 @@ package struct LaneChangeSurvey: Sendable, Hashable {
     /// The topics of its families, without prefix.
     package var inputs: [String] = []
 
-    /// What prevents the move, and the remedy; nil if nothing does.
+    /// The obstacle to the move, with its remedy; nil if there is none.
     package var objection: String? {
       if newProcesses > 0 || hasStarted {
         return "it has already run with the new topics: stop it and choose another prefix"
