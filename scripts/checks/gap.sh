@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Kills the ingress twice and fills the gaps with `millrace backfill`, with real processes.
-# The script simulates two hours of purchases in 72 seconds. `millrace backfill` fills the first gap; it is killed and
+# The script simulates two hours of purchases in 144 seconds. `millrace backfill` fills the first gap; it is killed and
 # resumed. `millrace backfill --follow` fills the second. In the end Kafka must hold every notification that the App
 # Store tried to post, and duplicates must have the same ce_id.
 #
@@ -29,12 +29,12 @@ use_cluster gap
 say "Simulating two hours of purchases, seed $seed"
 # Apple's history must remain available until the backfill has read it, however slow this machine is.
 sed 's/^duration: .*/duration: 24h/' scenarios/gap.yaml >"$temporary/gap.yaml"
-start "$temporary/simulator.log" "$bin/appstore-simulator" run "$temporary/gap.yaml" --seed "$seed" --rate 100 \
+start "$temporary/simulator.log" "$bin/appstore-simulator" run "$temporary/gap.yaml" --seed "$seed" --rate 50 \
   --target "http://127.0.0.1:$ingress/v2" --port "$production" --sandbox-port "$sandbox" \
   --write-root "$temporary/root.pem" --write-api-key "$temporary/simulator.p8" --write-clock "$temporary/clock.yaml" \
   --write-sent "$temporary/sent.jsonl" --report "$temporary/report.json"
 simulator=$!
-purchases_end=$((SECONDS + 75))
+purchases_end=$((SECONDS + 147))
 for file in root.pem simulator.p8 clock.yaml; do
   wait_for_file "$temporary/$file" "$simulator" 20 || { logs; die "the simulator wrote no $file"; }
 done

@@ -36,7 +36,7 @@ start_kafka "$temporary/kafka" --nodes 3
 
 say "Three nodes under load, $pauses pauses, seed $seed"
 status=0
-"$bin/millrace-scenarios" crash faults --rounds "$pauses" --seed "$seed" --limit $((600 + pauses * 60)) --programs "$bin" \
+"$bin/millrace-scenarios" crash faults --rounds "$pauses" --seed "$seed" --limit $((1000 + pauses * 60)) --programs "$bin" \
   --topics "$root/topics" --directory "$temporary/run" --nodes "$temporary/kafka" --kafka "$root/scripts/kafka" \
   --bootstrap-servers "$kafka_servers" &
 run=$!
