@@ -313,7 +313,7 @@ private final class CallStage: Sendable {
       #expect(letter.reason == "attempts-exhausted")
       #expect(letter.detail.contains("tried 3 times; last: apple-error: \(operation.rawValue) in Production"))
       #expect(stage.time.clock.wallTime >= start + .seconds(70), "10 s and a minute between the attempts")
-      let dead = try #require(DeadTimer(record))
+      let dead = try #require(NamedTimer(record))
       let entry = try #require(StoredEntry(bytes: dead.timer.payload))
       #expect(entry.failedCalls == 0 && entry.call?.operation == operation, "a requeue begins anew")
       let asked = stage.apple.asked.count
@@ -357,7 +357,8 @@ private final class CallStage: Sendable {
       #expect(letters.map(\.letter.reason) == ["call-name-reused", "call-name-reused"])
       #expect(letters.first?.letter.detail.contains("was used for extendSubscriptionRenewalDate before") == true)
       #expect(
-        letters.compactMap { DeadTimer($0.record)?.name } == Array(repeating: "call/\(stage.subscription)/x", count: 2))
+        letters.compactMap { NamedTimer($0.record)?.name } == Array(repeating: "call/\(stage.subscription)/x", count: 2)
+      )
     }
     #expect(Self.results(endpoint).keys.sorted() == ["x"])
     #expect(stage.apple.asked.count == stage.asked("PUT /inApps/v1/subscriptions/extend").count)

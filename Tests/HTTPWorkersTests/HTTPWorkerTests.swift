@@ -196,7 +196,7 @@ import Testing
       #expect(timers.map(\.attempt) == [1, 2, 3] && Set(timers.map(\.id)).count == 1)
       let letter = try #require(try await harness.deadLetters().first)
       #expect(letter.reason == "attempts-exhausted" && letter.detail.contains("endpoint-error"))
-      let dead = try #require(DeadTimer(letter.record))
+      let dead = try #require(NamedTimer(letter.record))
       #expect(dead.name == "timer/\(Self.key)/mail")
       let entry = try #require(StoredEntry(bytes: dead.timer.payload))
       #expect(entry.attempts == 0 && entry.content == .timer(payload: "p"))

@@ -9,7 +9,7 @@ struct LaneWrite: Sendable {
   var lane: LaneEpoch
   /// The source record that the write finishes; nil for intents and timers.
   var finishes: SourcePosition?
-  /// The timer that the write finishes, by ``PoisonDetector/mark(of:_:)``.
+  /// The timer that the write finishes, by ``PoisonDetector/mark(of:)``.
   var fires: UInt64?
   /// Events, delayed records, dead letters and table rows.
   var records: [ProducerRecord] = []

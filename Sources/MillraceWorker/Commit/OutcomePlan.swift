@@ -39,6 +39,9 @@ struct OutcomePlan: Sendable {
   /// The digest of the outcome, which decides whether `--reapply` publishes its events.
   var digest: UInt32 = 0
 
+  /// Whether a reapply has led to the outcome that the notification had already. Its events are not published again.
+  func isUnchanged(replacing digest: UInt32?) -> Bool { ending == .done && digest == self.digest }
+
   /// Returns the last change of each timer that has to be set or withdrawn.
   ///
   /// In a reapply with the same outcome, a timer that was due before the run began is assumed to have fired. It is left
@@ -131,19 +134,20 @@ struct OutcomePlanner: Sendable {
 
   /// Plans the consequences of a fired timer. Returns nil if its outcome exceeds a size limit, or if it is neither `done`
   /// nor `deadLetter`.
-  func plan(_ dead: DeadTimer, _ outcome: Outcome, lane: Int32, now: Timestamp) -> OutcomePlan? {
-    let timer = FiredTimer(dead.name, dead.timer)
+  func plan(_ fired: NamedTimer, _ outcome: Outcome, lane: Int32, now: Timestamp) -> OutcomePlan? {
     switch outcome.decision {
-    case .done(let results): return plan(timer, results, outcome, now: now)
+    case .done(let results): return plan(FiredTimer(fired), results, outcome, now: now)
     case .deadLetter(let reason, let detail):
       // The dead letter takes a timer of the same name, because a requeue sets what the letter has.
-      var (outcome, dead) = (outcome, dead)
+      var (outcome, dead) = (outcome, fired)
       if let again = outcome.timers.last(where: { $0.name == dead.name }) {
         dead.timer.payload = again.payload
         if let at = again.at { dead.timer.at = at }
         outcome.timers.removeAll { $0.name == dead.name }
       }
-      guard var plan = plan(timer, Outcome.Results(), outcome, now: now), plan.ending == .done else { return nil }
+      guard var plan = plan(FiredTimer(fired), Outcome.Results(), outcome, now: now), plan.ending == .done else {
+        return nil
+      }
       let letter = DeadLetter(
         reason: reason, detail: detail, remedy: "fix the cause, then requeue it; a requeue sets the timer again",
         at: now)
@@ -197,7 +201,7 @@ struct OutcomePlanner: Sendable {
   }
 
   /// Returns the dead letter of a timer that kills the process.
-  func crashed(_ dead: DeadTimer, lane: Int32, now: Timestamp) -> ProducerRecord {
+  func crashed(_ dead: NamedTimer, lane: Int32, now: Timestamp) -> ProducerRecord {
     let letter = DeadLetter(
       reason: PoisonDetector.reason,
       detail: """

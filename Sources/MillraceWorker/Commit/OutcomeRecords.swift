@@ -68,7 +68,7 @@ struct OutcomeRecords: Sendable {
   }
 
   /// Creates the dead letter of a timer.
-  func deadLetter(_ dead: DeadTimer, _ letter: DeadLetter, lane: Int32) -> ProducerRecord {
+  func deadLetter(_ dead: NamedTimer, _ letter: DeadLetter, lane: Int32) -> ProducerRecord {
     ProducerRecord(
       topic: topics.deadLetters, partition: lane, key: dead.timer.key, value: dead.timer.payload,
       headers: dead.headers + letter.headers)

@@ -6,22 +6,6 @@ internal import MillraceTime
 internal import KafkaClient
 internal import Synchronization
 
-/// A handler run that a lane requests.
-enum LaneJob: Sendable {
-  /// Run a record. In a reapply the digest identifies the outcome to replace. `isNamed` means that the lane suspects
-  /// its records or timers of killing the process, so it commits its crash mark before the run.
-  case record(UInt64, LaneItem, replacing: UInt32?, isNamed: Bool)
-  case timer(UInt64, String, LaneTimer, isNamed: Bool)
-}
-
-/// The result of one handler run.
-struct LaneEnd: Sendable {
-  var job: LaneJob
-  var recorder: LaneEffectRecorder
-  var began: Timestamp
-  var result: HandlerResult
-}
-
 /// Runs the handlers of a lane.
 ///
 /// A task runs one job after another. It reports several results to the lane at once: when no job is left, or a
@@ -32,19 +16,23 @@ struct LaneEnd: Sendable {
 /// If a handler exceeds its time limit or its lane ends, the pool cancels and abandons it together with its task. Its
 /// outcome is ignored.
 final class HandlerPool: Sendable {
-  fileprivate struct Run: Sendable {
+  /// A job that a task of the pool has taken.
+  struct Run: Sendable {
     var job: LaneJob
     var recorder: LaneEffectRecorder
     var began: Timestamp
-    var task: WorkerTask
-    var limit: UInt64
+    fileprivate var task: WorkerTask
+    fileprivate var limit: UInt64
   }
+
+  /// A run that is over, and its result.
+  typealias End = (run: Run, result: HandlerResult)
 
   private struct State {
     var jobs = FIFO<LaneJob>()
     var runs: [UInt64: Run] = [:]
     var lastRun: UInt64 = 0
-    var ends: [LaneEnd] = []
+    var ends: [End] = []
     var firstEnd: MillraceClock.Instant?
     var isReporting = false
     var idle: [UnsafeContinuation<Void, Never>] = []
@@ -72,7 +60,7 @@ final class HandlerPool: Sendable {
   }
 
   private enum Step {
-    case run(UInt64, LaneJob, LaneEffectRecorder)
+    case run(UInt64, Run)
     case report
     case rest
     case leave
@@ -114,7 +102,7 @@ final class HandlerPool: Sendable {
   }
 
   /// Removes and returns the results that were not reported to the lane yet.
-  func takeEnds() -> [LaneEnd] {
+  func takeEnds() -> [End] {
     state.withLock { state in
       defer {
         state.ends.removeAll(keepingCapacity: true)
@@ -164,8 +152,7 @@ final class HandlerPool: Sendable {
         sliceEnd = clock.now.advanced(by: Self.slice)
       }
       switch next(task, for: lane, now: now, expire) {
-      case .run(let number, let job, let recorder):
-        guard await run(number, job, recorder, for: lane) else { return }
+      case .run(let number, let run): guard await perform(run, number, for: lane) else { return }
       case .report: await lane.collect()
       case .rest: await rest()
       case .leave: return
@@ -185,30 +172,25 @@ final class HandlerPool: Sendable {
       guard let job = state.jobs.popFirst() else { return (state.idle.count < Self.mostIdle ? .rest : .leave, nil) }
       state.lastRun += 1
       let number = state.lastRun
-      let recorder = LaneEffectRecorder(lane: lane, job: job.number)
-      let limit = limits.begin(number, expire)
-      state.runs[number] = Run(job: job, recorder: recorder, began: clock.wallTime, task: task, limit: limit)
+      let run = Run(
+        job: job, recorder: LaneEffectRecorder(lane: lane, job: job.number), began: clock.wallTime, task: task,
+        limit: limits.begin(number, expire))
+      state.runs[number] = run
       // This run may take long, so another task has to take the remaining jobs and report the results.
-      return (.run(number, job, recorder), state.jobs.isEmpty && !state.hasUnreportedResults ? nil : Self.wake(&state))
+      return (.run(number, run), state.jobs.isEmpty && !state.hasUnreportedResults ? nil : Self.wake(&state))
     }
     carryOut(wake, lane)
     return step
   }
 
   /// - Returns: False if the run was abandoned. Its task then ends.
-  private func run(_ number: UInt64, _ job: LaneJob, _ recorder: LaneEffectRecorder, for lane: LaneRunner) async -> Bool
-  {
-    let result: HandlerResult
-    switch job {
-    case .record(_, let item, _, let isNamed):
-      // If the crash mark cannot be written, the lane is gone.
-      if isNamed, await !lane.writeMark() { return end(number, nil) }
-      result = await handler.run(item, recorder: recorder)
-    case .timer(_, let name, let timer, let isNamed):
-      if isNamed, await !lane.writeMark() { return end(number, nil) }
-      result = await handler.run(FiredTimer(name, timer), recorder: recorder)
+  private func perform(_ run: Run, _ number: UInt64, for lane: LaneRunner) async -> Bool {
+    // If the crash mark cannot be written, the lane is gone.
+    if run.job.isNamed, await !lane.writeMark() { return end(number, nil) }
+    switch run.job.input {
+    case .record(let item): return end(number, await handler.run(item, recorder: run.recorder))
+    case .timer(let timer): return end(number, await handler.run(FiredTimer(timer), recorder: run.recorder))
     }
-    return end(number, result)
   }
 
   private func end(_ number: UInt64, _ result: HandlerResult?) -> Bool {
@@ -217,7 +199,7 @@ final class HandlerPool: Sendable {
         state.abandoned.remove(number)
         return (nil, state.takeWhenEmpty())
       }
-      if let result { add(LaneEnd(run, result), to: &state) }
+      if let result { add((run, result), to: &state) }
       return (run, nil)
     }
     guard let run else {
@@ -229,7 +211,7 @@ final class HandlerPool: Sendable {
     return true
   }
 
-  private func add(_ end: LaneEnd, to state: inout State) {
+  private func add(_ end: End, to state: inout State) {
     state.ends.append(end)
     if state.firstEnd == nil { state.firstEnd = clock.now }
   }
@@ -272,7 +254,7 @@ final class HandlerPool: Sendable {
       guard let run = state.runs.removeValue(forKey: number) else { return (nil, nil) }
       let result = HandlerResult.failed(
         .retryBySchedule, reason: "handler-timeout", detail: "no outcome within \(DurationText.text(limits.limit))")
-      add(LaneEnd(run, result), to: &state)
+      add((run, result), to: &state)
       return (run, Self.wake(&state))
     }
     guard let run else { return }
@@ -311,33 +293,5 @@ final class HandlerPool: Sendable {
       }
       task?.cancel()
     }
-  }
-}
-
-extension LaneEnd {
-  fileprivate init(_ run: HandlerPool.Run, _ result: HandlerResult) {
-    self.init(job: run.job, recorder: run.recorder, began: run.began, result: result)
-  }
-}
-
-extension LaneJob {
-  /// The number of the run within its lane.
-  var number: UInt64 {
-    switch self {
-    case .record(let number, _, _, _), .timer(let number, _, _, _): number
-    }
-  }
-
-  fileprivate var typeLabel: String {
-    if case .record(_, let item, _, _) = self { item.typeLabel } else { FiredTimer.typeLabel }
-  }
-}
-
-extension FiredTimer {
-  /// The value of the metric label `type` for timers.
-  static let typeLabel = "timer"
-
-  init(_ name: String, _ timer: LaneTimer) {
-    self.init(name: name, at: timer.at, payload: timer.payload, key: String(decoding: timer.key, as: UTF8.self))
   }
 }

@@ -20,13 +20,6 @@ struct KeyedScheduler<Record: Sendable>: Sendable {
     var waiting: Int
   }
 
-  /// A record that was given to a handler.
-  struct Job: Sendable {
-    /// The number by which ``KeyedScheduler`` identifies the record.
-    var number: UInt64
-    var record: Record
-  }
-
   private enum Phase: Sendable { case free, working, waiting }
 
   /// A record that was given to a handler. Its number combines its slot and the slot's generation, so the number of a
@@ -129,8 +122,9 @@ struct KeyedScheduler<Record: Sendable>: Sendable {
     return true
   }
 
-  /// Returns the next record for a handler; nil if none is ready or no more handlers may run.
-  mutating func next() -> Job? {
+  /// Returns the next record for a handler, with the number that identifies it from now on; nil if none is ready or no
+  /// more handlers may run.
+  mutating func next() -> (number: UInt64, record: Record)? {
     guard isOneAtATime ? working + waiting == 0 : working < limits.handlers else { return nil }
     while let candidate = ready.popFirst() {
       let line = candidate.line
@@ -141,7 +135,7 @@ struct KeyedScheduler<Record: Sendable>: Sendable {
       lines[line].isBusy = true
       working += 1
       turn = max(turn, candidate.turn)
-      return Job(number: take(place, of: line), record: place.record)
+      return (take(place, of: line), place.record)
     }
     return nil
   }

@@ -22,13 +22,6 @@ extension WorkerTopics {
   }
 }
 
-/// An input for a handler. A lane runs one at a time for each key.
-enum LaneWork: Sendable {
-  case record(LaneItem)
-  /// A due timer, by name.
-  case timer(String)
-}
-
 /// One record that a lane has read.
 struct LaneItem: Sendable {
   // The immutable part is parsed once and shared, because items are copied from queue to queue.

@@ -259,7 +259,9 @@ actor LaneRunner {
     let ends = pool.takeEnds()
     guard state.acceptsOutcomes else { return }
     let now = parts.clock.wallTime
-    for end in ends { state.ended(end.job, end.result, open: end.recorder.close(), began: end.began, now: now) }
+    for (run, result) in ends {
+      state.ended(run.job, result, open: run.recorder.close(), began: run.began, now: now)
+    }
     state.dispatch(now: now)
     carryOut(isPoolsCall: true)
     if state.runningHandlers == 0 { wakeIdleWaiters() }
@@ -350,7 +352,7 @@ enum EffectBeginning: Sendable {
 
 extension LaneRunner: CommitLane {
   /// Writes records at once, and returns the result. A write without records waits for those before it.
-  func write(_ records: [ProducerRecord], settingAgain timers: [DeadTimer] = []) async -> CommitResult {
+  func write(_ records: [ProducerRecord], settingAgain timers: [NamedTimer] = []) async -> CommitResult {
     let receipt = WriteReceipt()
     state.submit(
       LaneWrite(lane: epoch, records: records, isUrgent: true, receipt: receipt), settingAgain: timers)

@@ -35,6 +35,9 @@ struct LaneActions: Sendable {
 }
 
 /// Everything that is in flight or due in one lane during one ownership. A value without I/O; time is a parameter.
+///
+/// Its extensions have the inputs, by file: records and time here, handler runs, effects and erasure, commits. Only they
+/// change its members.
 struct LaneState: Sendable {
   /// How far the lane has come towards its end. It never goes back.
   enum Phase: Int, Sendable, Comparable {
@@ -52,46 +55,46 @@ struct LaneState: Sendable {
 
   let epoch: LaneEpoch
   let rules: LaneRules
-  private let startedAt: Timestamp
+  let startedAt: Timestamp
 
-  private(set) var phase = Phase.running
+  var phase = Phase.running
   /// Whether commits carry the mark of a clean end instead of the records that are running.
-  private var isEndMarked = false
+  var isEndMarked = false
 
-  private(set) var ledger: Ledger
-  private(set) var watch: PoisonDetector
-  private var watermarks: LaneWatermarks
-  private var ages = LaneAges()
+  var ledger: Ledger
+  var watch: PoisonDetector
+  var watermarks: LaneWatermarks
+  var ages = LaneAges()
   /// The offset after the last record that was read, or the end of the source if it lies after that, by source.
-  private var taken: ByTopic<Int64>
+  var taken: ByTopic<Int64>
   /// The offset that the group has committed, by source.
-  private var committed: ByTopic<Int64>
+  var committed: ByTopic<Int64>
 
   /// The records and timers that are ready or running, in the order of their keys.
-  private var keys: KeyedScheduler<LaneWork>
-  private var quota: LaneQuota
+  var keys: KeyedScheduler<LaneJob.Input>
+  var quota: LaneQuota
   /// The records of each retry topic that wait there.
-  private var waiting: [DueHeap<LaneItem>]
+  var waiting: [DueHeap<LaneItem>]
   /// The number of writes that are not committed.
-  private var uncommitted = 0
+  var uncommitted = 0
   /// The bytes of the records in these writes.
-  private var uncommittedBytes = 0
+  var uncommittedBytes = 0
   /// The due timers that are queued with the records of their key.
-  private var firing: Set<String> = []
+  var firing: Set<String> = []
   /// Whether due work waits for a place. Then the next record or timer that leaves the lane is news for the clock.
-  private var isHeldUp = false
+  var isHeldUp = false
   private var sweptAt: Timestamp
 
   /// The records whose handlers run. The crash mark names them for the next owner of the lane.
-  private var running: Set<SourcePosition> = []
+  var running: Set<SourcePosition> = []
   /// The timers whose handlers run, with the numbers that identify them in the crash mark.
-  private var runningTimers: [String: UInt64] = [:]
+  var runningTimers: [String: UInt64] = [:]
   /// The number of calls that wait for a rate-limit slot at Apple.
-  private var waits = 0
+  var waits = 0
   /// The runs whose customer was erased while they ran. Their outcomes are dropped.
-  private var withdrawn: Set<UInt64> = []
+  var withdrawn: Set<UInt64> = []
 
-  private var actions = LaneActions()
+  var actions = LaneActions()
 
   /// - Parameter starts: The first offset to read of each source.
   init(
@@ -118,6 +121,9 @@ struct LaneState: Sendable {
     }
     rules.metrics.ledger(ledger.count, lane: epoch.lane)
   }
+
+  /// Whether records of a key wait for delayed ones before them.
+  var isStrict: Bool { rules.policy.ordering == .strict }
 
   /// Returns the actions since the last call.
   mutating func takeActions() -> LaneActions {
@@ -293,14 +299,13 @@ extension LaneState {
   /// Moves a record to another retry topic. The ledger records the new topic, because later records of the key in
   /// strict order are written to the same one.
   private mutating func move(_ item: LaneItem, to delayIndex: Int, now: Timestamp) {
-    let id = item.ledgerID
     var write = LaneWrite(lane: epoch, finishes: item.position)
-    switch ledger.verdict(for: id, arriving: item.arrival) {
+    switch ledger.verdict(for: item.ledgerID, arriving: item.arrival) {
     case .skip(let reason): rules.metrics.skipped(reason.rawValue, type: item.typeLabel)
     case .reapply: write.records = [rules.planner.moved(item, to: delayIndex, now: now)]
     case .run(let attempt):
       write.records = [rules.planner.moved(item, to: delayIndex, now: now)]
-      write.entries = delaying(id, item, attempt: attempt, delayIndex: delayIndex, now: now)
+      write.entries = ledger.entries(delaying: item, attempt: attempt, in: delayIndex, isStrict: isStrict, at: now)
     }
     submit(write)
   }
@@ -313,8 +318,8 @@ extension LaneState {
       // A write that is not committed may withdraw or move the timer. Its commit tells the ledger.
       guard let timer = ledger.timer(name), timer.at <= now, firing.insert(name).inserted else { continue }
       _ = keys.admit(
-        .timer(name), key: timer.key, group: FiredTimer.typeLabel, bytes: timer.payload.count, deadline: timer.at,
-        hasOwnPlace: true)
+        .timer(NamedTimer(name, timer)), key: timer.key, group: FiredTimer.typeLabel, bytes: timer.payload.count,
+        deadline: timer.at, hasOwnPlace: true)
     }
     if let next = ledger.timers.nextDue, next <= now { isHeldUp = true }
   }
@@ -327,452 +332,5 @@ extension LaneState {
     let old = ledger.expired(
       before: now - horizon, delayedBefore: now - horizon * Self.delayedHorizonFactor, parts: 1)
     if !old.isEmpty { submit(LaneWrite(lane: epoch, entries: old)) }
-  }
-}
-
-// MARK: - Handlers start
-
-extension LaneState {
-  /// Starts the records and timers that may run.
-  mutating func dispatch(now: Timestamp) {
-    while isRunning, let job = keys.next() {
-      switch job.record {
-      case .record(let item): start(job.number, item, now: now)
-      case .timer(let name): start(job.number, timer: name, now: now)
-      }
-    }
-  }
-
-  private mutating func start(_ number: UInt64, _ item: LaneItem, now: Timestamp) {
-    let id = item.ledgerID
-    let (schedule, waiting, startedAt) = (rules.planner.schedule, waiting, startedAt)
-    // Whether a record delayed like this would have returned from its retry topic by now.
-    func hasPassed(_ handled: Handled) -> Bool {
-      RetryDelayPassage(
-        delays: schedule.delays, nextDue: waiting.map(\.nextDue), started: startedAt, now: now
-      ).hasPassed(handled)
-    }
-    if isErased(item) { return drop(number, item) }
-    let attempt: Int
-    var digest: UInt32?
-    // Ask the ledger first: a notification that is done or dead neither waits nor counts as the cause of a crash.
-    switch ledger.verdict(for: id, arriving: item.arrival, hasPassed: hasPassed) {
-    case .run(let next):
-      if next > item.attempt {
-        rules.logger.warning(
-          "a delayed record did not return from its retry topic; running the copy that arrived later",
-          metadata: ["lane": "\(epoch.lane)", "notification": "\(item.id)"])
-      }
-      attempt = next
-    case .reapply(let next, let replaced):
-      attempt = next
-      digest = replaced
-    case .skip(let reason):
-      rules.metrics.skipped(reason.rawValue, type: item.typeLabel)
-      decided(number, item)
-      return submit(LaneWrite(lane: epoch, finishes: item.position))
-    }
-    if watch.isCondemned(item.position) {
-      return finish(number, item, id, rules.planner.crashed(item, now: now), replacing: digest, began: nil, now: now)
-    }
-    if rules.policy.ordering == .strict,
-      let predecessor = ledger.predecessor(
-        of: id, key: LedgerKey(hashing: item.key), arriving: item.arrival, behind: item.behind, hasPassed: hasPassed)
-    {
-      let plan = rules.planner.behind(item, predecessor, now: now)
-      return finish(number, item, id, plan, replacing: digest, began: nil, now: now)
-    }
-    var item = item
-    item.attempt = attempt
-    if let due = item.due { rules.metrics.late(by: now - due) }
-    running.insert(item.position)
-    // A lane that suspects its records commits the position of each one before it runs.
-    actions.jobs.append(.record(number, item, replacing: digest, isNamed: watch.isOneAtATime))
-  }
-
-  /// Starts a timer, unless a record of its key has withdrawn or moved it meanwhile.
-  private mutating func start(_ number: UInt64, timer name: String, now: Timestamp) {
-    guard let timer = ledger.timer(name), timer.at <= now else { return decided(number, timer: name) }
-    let mark = PoisonDetector.mark(of: name, timer)
-    guard !watch.isCondemned(timer: mark) else { return deadLetter(number, name, timer, as: mark, now: now) }
-    runningTimers[name] = mark
-    actions.jobs.append(.timer(number, name, timer, isNamed: watch.isOneAtATime))
-  }
-
-  /// Dead-letters a timer that kills the process.
-  private mutating func deadLetter(
-    _ number: UInt64, _ name: String, _ timer: LaneTimer, as mark: UInt64, now: Timestamp
-  ) {
-    let letter = rules.planner.crashed(DeadTimer(name, timer), lane: epoch.lane, now: now)
-    rules.metrics.died(reason: PoisonDetector.reason, type: FiredTimer.typeLabel)
-    decided(number, timer: name)
-    submit(LaneWrite(lane: epoch, fires: mark, records: [letter], entries: [.timer(name, nil)]))
-  }
-
-  /// Frees the place of a record, so that the next record or timer of its key may run.
-  private mutating func decided(_ number: UInt64, _ item: LaneItem) {
-    running.remove(item.position)
-    keys.decided(number)
-    quota.free(item.source)
-    madeRoom()
-  }
-
-  /// Ends the run of a timer, so that the next record or timer of its key may run.
-  private mutating func decided(_ number: UInt64, timer: String) {
-    firing.remove(timer)
-    runningTimers[timer] = nil
-    keys.decided(number)
-    madeRoom()
-  }
-
-  private mutating func madeRoom() {
-    actions.hasRoom = true
-    if isHeldUp { actions.isTimeNews = true }
-  }
-}
-
-// MARK: - Handlers end
-
-extension LaneState {
-  /// Takes the result of a handler run.
-  /// - Parameter open: The effects that the run began but did not end. They become available to the next run.
-  mutating func ended(_ job: LaneJob, _ result: HandlerResult, open: Set<String>, began: Timestamp, now: Timestamp) {
-    for name in open { ledger.leaveEffect(name) }
-    keys.resume(job.number)
-    guard withdrawn.remove(job.number) == nil else {
-      switch job {
-      case .record(let number, let item, let replacing, _):
-        if isErased(item) { return drop(number, item) }
-        // Apple signed it after the erasure. The handler has seen what was erased, so it runs again.
-        return actions.jobs.append(.record(number, item, replacing: replacing, isNamed: watch.isOneAtATime))
-      case .timer(let number, let name, let timer, _):
-        decided(number, timer: name)
-        return submit(LaneWrite(lane: epoch, fires: PoisonDetector.mark(of: name, timer)))
-      }
-    }
-    switch job {
-    case .record(let number, let item, let replacing, _):
-      ended(number, item, result, replacing: replacing, began: began, now: now)
-    case .timer(let number, let name, let timer, _): ended(number, name, timer, result, now: now)
-    }
-  }
-
-  private mutating func ended(
-    _ number: UInt64, _ item: LaneItem, _ result: HandlerResult, replacing: UInt32?, began: Timestamp, now: Timestamp
-  ) {
-    let plan = rules.planner.plan(item, result, began: began, now: now)
-    switch plan.ending {
-    case .undeclared(let topic): fail(writingTo: topic)
-    case .again(let attempt):
-      var item = item
-      item.attempt = attempt
-      actions.jobs.append(.record(number, item, replacing: replacing, isNamed: watch.isOneAtATime))
-    case .done, .delayed, .dead:
-      finish(number, item, item.ledgerID, plan, replacing: replacing, began: began, now: now)
-    }
-  }
-
-  private mutating func ended(
-    _ number: UInt64, _ name: String, _ timer: LaneTimer, _ result: HandlerResult, now: Timestamp
-  ) {
-    guard case .decided(let outcome) = result,
-      let plan = rules.planner.plan(DeadTimer(name, timer), outcome, lane: epoch.lane, now: now)
-    else {
-      // A timer has no record to delay. It stays in the ledger until it succeeds.
-      decided(number, timer: name)
-      if let turn = result.turn {
-        ledger.postponeTimer(name, until: max(turn, now + .milliseconds(1)))
-      } else {
-        rules.logger.warning("a timer failed; retrying", metadata: ["timer": "\(name)", "result": "\(result)"])
-        ledger.postponeTimer(name, until: now + rules.planner.schedule.shortest)
-      }
-      actions.isTimeNews = true
-      return
-    }
-    if case .undeclared(let topic) = plan.ending { return fail(writingTo: topic) }
-    var write = LaneWrite(lane: epoch, fires: PoisonDetector.mark(of: name, timer), records: plan.records)
-    rules.metrics.emitted(plan.events)
-    if case .dead(let reason) = plan.ending { rules.metrics.died(reason: reason, type: FiredTimer.typeLabel) }
-    let isSetAgain = plan.timers.contains { $0.name == name }
-    if ledger.timer(name) == timer {
-      if !isSetAgain { write.entries.append(.timer(name, nil)) }
-    } else if let moved = ledger.timer(name) {
-      // A notification has moved the timer while it ran, so it will fire again.
-      ledger.postponeTimer(name, until: moved.at)
-    }
-    write.entries += timerEntries(plan.timers, key: timer.key)
-    keep(plan.states, key: timer.key, in: &write)
-    write.entries += counterEntries(plan.counts)
-    decided(number, timer: name)
-    submit(write)
-  }
-
-  /// Writes what a plan decides about a record.
-  /// - Parameter began: When the handler began, or nil if none ran.
-  private mutating func finish(
-    _ number: UInt64, _ item: LaneItem, _ id: LedgerKey, _ plan: OutcomePlan, replacing: UInt32?, began: Timestamp?,
-    now: Timestamp
-  ) {
-    var write = LaneWrite(lane: epoch, finishes: item.position)
-    let isUnchanged = plan.ending == .done && replacing == plan.digest
-    if !isUnchanged {
-      write.records = plan.records
-      rules.metrics.emitted(plan.events)
-    }
-    switch plan.ending {
-    case .done:
-      if !isUnchanged { write.entries = resolving(id, item, Handled(.done(digest: plan.digest), at: now)) }
-      rules.metrics.ended(.done, type: item.typeLabel)
-    case .delayed(let delayIndex, let reason):
-      // A notification that is done stays done while its reapply is delayed.
-      if replacing == nil {
-        write.entries += delaying(id, item, attempt: plan.attempt, delayIndex: delayIndex, now: now)
-      }
-      rules.metrics.delayed(topic: rules.topics.retries[delayIndex], reason: reason, type: item.typeLabel)
-      if DeadlineDanger.begins(
-        after: now, until: plan.due ?? now, written: item.firstWritten, deadline: item.deadline)
-      {
-        rules.metrics.endangered(type: item.typeLabel)
-      }
-    case .dead(let reason):
-      // A record that only claims an id must not block the genuine notification.
-      let isKnown = ledger[id] != nil
-      if replacing == nil, isKnown || !plan.isForeign {
-        write.entries += resolving(id, item, Handled(.dead, at: now))
-      }
-      rules.metrics.died(reason: reason, type: item.typeLabel)
-    case .again, .undeclared: break
-    }
-    let timers = plan.timers(replacing: replacing, began: began ?? now)
-    if !timers.isEmpty { write.entries += timerEntries(timers, key: item.key) }
-    keep(plan.states, key: item.key, in: &write)
-    // A reapplied notification was counted when it was first done.
-    if replacing == nil, !plan.counts.isEmpty { write.entries += counterEntries(plan.counts) }
-    decided(number, item)
-    submit(write)
-  }
-
-  /// Ends the worker, because an outcome writes to an undeclared topic. The record or timer is left as it was.
-  private mutating func fail(writingTo topic: String) {
-    actions.fault = MillraceError(
-      .topics, "the worker \(rules.topics.worker) writes to a topic that it does not declare", at: topic,
-      remedy: """
-        declare it in the worker (`static let outputTopics: Set<String> = ["\(topic)"]`), which then starts only if the \
-        topic exists
-        """)
-  }
-
-  /// Adds the states that change to a write, each with its table row.
-  private func keep(_ states: [KeptState], key: [UInt8], in write: inout LaneWrite) {
-    for state in states where ledger.state(state.name) != state.value {
-      write.entries.append(.state(state.name, state.value.map { StoredState($0, name: state.name, key: key) }))
-      if let row = state.row { write.records.append(row) }
-    }
-  }
-
-  private func resolving(_ id: LedgerKey, _ item: LaneItem, _ handled: Handled) -> [LedgerEntry] {
-    guard rules.policy.ordering == .strict else { return [.handled(id, handled)] }
-    return ledger.entries(resolving: id, key: LedgerKey(hashing: item.key), as: handled)
-  }
-
-  /// Returns the ledger entries of a delayed record. A requeued dead letter is outside the strict order of its key.
-  private func delaying(
-    _ id: LedgerKey, _ item: LaneItem, attempt: Int, delayIndex: Int, now: Timestamp
-  ) -> [LedgerEntry] {
-    let delayIndex = item.isRequeued ? nil : delayIndex
-    let handled = Handled(.delayed(attempt: attempt, delayIndex: delayIndex), at: now)
-    guard rules.policy.ordering == .strict else { return [.handled(id, handled)] }
-    return ledger.entries(delaying: id, key: LedgerKey(hashing: item.key), as: handled)
-  }
-
-  private func timerEntries(_ changes: [Outcome.Timer], key: [UInt8]) -> [LedgerEntry] {
-    changes.map { change in
-      .timer(change.name, change.at.map { LaneTimer(at: $0, key: key, payload: change.payload) })
-    }
-  }
-
-  private func counterEntries(_ counts: [String: Int64]) -> [LedgerEntry] {
-    counts.sorted { $0.key < $1.key }.map { ledger.adding($0.value, to: $0.key) }
-  }
-
-}
-
-// MARK: - Effects and waits of a run
-
-extension LaneState {
-  /// Begins an effect of a run, and writes its intent if there is none yet.
-  /// - Parameter receipt: Settled when the intent is written.
-  mutating func beginEffect(
-    _ name: String, body: [UInt8], of number: UInt64, receipt: WriteReceipt, now: Timestamp
-  ) -> Ledger.EffectStep {
-    let step = ledger.beginEffect(name, body: body, key: keys.key(of: number) ?? [], now: now)
-    if case .write(let entry) = step {
-      submit(LaneWrite(lane: epoch, entries: [entry], isUrgent: true, receipt: receipt))
-    }
-    return step
-  }
-
-  /// Records the result of an effect. It is committed with the handler's outcome or earlier.
-  mutating func endEffect(_ name: String, result: [UInt8]) {
-    if let entry = ledger.endEffect(name, result: result) { submit(LaneWrite(lane: epoch, entries: [entry])) }
-  }
-
-  /// Withdraws an intent. The change is committed with the handler's outcome or earlier. Until then the effect counts
-  /// as one with an unknown result.
-  mutating func withdrawEffect(_ name: String) {
-    if let entry = ledger.withdrawEffect(name) { submit(LaneWrite(lane: epoch, entries: [entry])) }
-  }
-
-  /// Lets a run wait for a rate-limit slot, and others run meanwhile.
-  /// - Parameter isFirst: Whether no other call of the run waits already.
-  /// - Returns: False if the lane drains or too many records of the app already wait. The record then has to leave.
-  mutating func beginWaiting(_ number: UInt64, isFirst: Bool, now: Timestamp) -> Bool {
-    guard isRunning else { return false }
-    if isFirst {
-      guard keys.wait(number) else { return false }
-      dispatch(now: now)
-    }
-    waits += 1
-    return true
-  }
-
-  /// Ends the wait of a call.
-  /// - Parameter number: The run whose last waiting call this was. Nil if another call waits or the run is over.
-  mutating func endWaiting(of number: UInt64?) {
-    waits -= 1
-    if let number { keys.resume(number) }
-  }
-}
-
-// MARK: - Erasure
-
-extension LaneState {
-  /// Whether a record would bring an erased customer back.
-  private func isErased(_ item: LaneItem) -> Bool {
-    guard ledger.hasErasures, !item.announcesErasure else { return false }
-    let isNotification = item.envelope.version != .found && item.envelope.version != .request
-    return rules.erasure.refuse(item.key, signed: isNotification ? item.envelope.time : nil) { mark in
-      ledger.erasure(LedgerKey(prefixOf: mark))?.at
-    }
-  }
-
-  /// Finishes a record of an erased customer without an outcome.
-  private mutating func drop(_ number: UInt64, _ item: LaneItem) {
-    let id = item.ledgerID
-    var write = LaneWrite(lane: epoch, finishes: item.position)
-    // Later records of the key may wait for this one. A record that only claims an id must not block the genuine one.
-    if case .delayed? = ledger[id]?.state {
-      write.entries = resolving(id, item, Handled(.done(digest: OutcomeDigest().value), at: item.firstWritten))
-    }
-    rules.metrics.skipped(LedgerVerdict.Skip.erased.rawValue, type: item.typeLabel)
-    decided(number, item)
-    submit(write)
-  }
-
-  /// Whether a run no longer counts, because its customer was erased.
-  func isWithdrawn(_ number: UInt64) -> Bool { withdrawn.contains(number) }
-
-  /// Erases everything that the lane has about a record key, and leaves a mark. Writes nothing if it has done so before.
-  ///
-  /// - Parameters:
-  ///   - records: Returns the records to write with it, from the names of the erased states.
-  ///   - receipt: Settled when everything is written.
-  mutating func erase(
-    _ key: [UInt8], as mark: LedgerKey, _ erasure: Erasure, receipt: WriteReceipt,
-    records: ([String]) -> [ProducerRecord]
-  ) {
-    // A command that is repeated after a failure must not erase what has arrived since.
-    if let known = ledger.erasure(mark), known.at >= erasure.at {
-      return submit(LaneWrite(lane: epoch, isUrgent: true, receipt: receipt))
-    }
-    if let run = keys.running(of: key) { withdrawn.insert(run) }
-    let entries = ledger.entries(erasing: key)
-    let states = entries.compactMap { if case .state(let name, _) = $0 { name } else { nil } }
-    submit(
-      LaneWrite(
-        lane: epoch, records: records(states), entries: entries + [.erasure(mark, erasure)], isUrgent: true,
-        receipt: receipt))
-  }
-}
-
-// MARK: - Commits
-
-extension LaneState {
-  /// Adds a write, and applies its entries to the ledger as not yet committed.
-  mutating func submit(_ write: LaneWrite) {
-    for entry in write.entries { ledger.stage(entry) }
-    uncommitted += 1
-    uncommittedBytes += write.bytes
-    actions.writes.append(write)
-  }
-
-  /// Adds the write of an operator's commands, which may set timers again. Most of these are due at once.
-  mutating func submit(_ write: LaneWrite, settingAgain timers: [DeadTimer]) {
-    var write = write
-    for dead in timers {
-      let again = Outcome.Timer(name: dead.name, at: dead.timer.at, payload: dead.timer.payload)
-      write.entries += timerEntries([again], key: dead.timer.key)
-    }
-    submit(write)
-  }
-
-  /// Commits the mark of a clean end with the offsets.
-  mutating func markEnd(_ receipt: WriteReceipt) {
-    isEndMarked = true
-    submit(LaneWrite(lane: epoch, isUrgent: true, receipt: receipt))
-  }
-
-  /// Adds offsets and ledger records to writes; nil if the lane is over.
-  /// - Parameter pageNumber: A random number for the id of a ledger page.
-  func seal(_ writes: [LaneWrite], pageNumber: UInt32, now: Timestamp) -> LaneCommit? {
-    guard phase < .stopped else { return nil }
-    let timers = Array(runningTimers.values)
-    let offsets = watermarks.offsets(finishing: writes.compactMap(\.finishes)).map { position in
-      let inFlight = running.filter { $0.topic == position.topic }.map(\.offset)
-      return CommittedOffset(
-        TopicPartition(topic: position.topic, partition: epoch.lane), offset: position.offset,
-        metadata: isEndMarked
-          ? PoisonDetector.cleanMetadata : watch.metadata(of: position.topic, inFlight: inFlight, timers: timers))
-    }
-    let paged = ledger.paged(LedgerEntry.withoutPassedCounts(writes.flatMap(\.entries)))
-    var entries = paged.rest
-    let page = paged.page.map { LedgerEntry.page(LedgerPage.ID(at: now, pageNumber), $0) }
-    if let page { entries.append(page) }
-    let records = entries.map { entry in
-      let record = LedgerRecord(entry)
-      return ProducerRecord(
-        topic: rules.topics.ledger, partition: epoch.lane, key: record.key, value: record.value)
-    }
-    return LaneCommit(writes: writes, offsets: offsets, ledger: records, page: page)
-  }
-
-  /// Applies writes that were committed, and starts what may run now.
-  mutating func committed(_ commit: LaneCommit, now: Timestamp) {
-    for write in commit.writes {
-      for entry in write.entries {
-        ledger.settle(entry)
-        if case .timer(_, .some) = entry { actions.isTimeNews = true }
-      }
-      if let timer = write.fires { watch.settled(timer: timer) }
-      if let position = write.finishes {
-        watermarks.finish(position)
-        watch.settled(position)
-      }
-      uncommitted -= 1
-      uncommittedBytes -= write.bytes
-    }
-    // Apply the page after its individual entries: it also records that they are stored on a page.
-    if let page = commit.page { ledger.restore(page) }
-    for offset in commit.offsets { committed[committed.place(of: offset.partition.topic, default: 0)] = offset.offset }
-    // If a source was read to its end after the offsets were sealed, no later write may come to commit its end.
-    if uncommitted == 0, watermarks.offsets.map(\.offset) != commit.offsets.map(\.offset) {
-      submit(LaneWrite(lane: epoch))
-    }
-    keys.isOneAtATime = watch.isOneAtATime
-    ages.finish(watermarks.offsets)
-    rules.metrics.inFlight(keys.count + uncommitted, lane: epoch.lane)
-    rules.metrics.ledger(ledger.count, lane: epoch.lane)
-    madeRoom()
-    dispatch(now: now)
   }
 }

@@ -145,7 +145,7 @@ struct LaneCommands: Sendable {
   private func requeue(
     _ letter: ConsumerRecord, for command: OperationCommand, leavingOut earlier: Set<SentCopy>
   ) async throws -> CarriedOut {
-    if let dead = DeadTimer(letter) {
+    if let dead = NamedTimer(letter) {
       guard await lane.timer(dead.name) == nil else {
         return CarriedOut(command, .failed("the timer \(dead.name) has been set again since then"))
       }
@@ -267,11 +267,11 @@ struct CarriedOut: Sendable {
   /// Other records to write together with the copies.
   var notes: [ProducerRecord] = []
   /// A timer to set again.
-  var timer: DeadTimer?
+  var timer: NamedTimer?
 
   init(
     _ command: OperationCommand, _ outcome: OperationResult.Outcome, sent: Int64 = 0, records: [ProducerRecord] = [],
-    timer: DeadTimer? = nil
+    timer: NamedTimer? = nil
   ) {
     (self.command, self.outcome, self.sent, self.records, self.timer) = (command, outcome, sent, records, timer)
   }

@@ -28,7 +28,7 @@ struct PoisonDetector: Sendable {
   var uncleanStarts: Int { unclean.count + losses }
   /// Records that become dead letters with ``reason`` and do not run.
   private(set) var poisoned: Set<SourcePosition>
-  /// Timers, by ``mark(of:_:)``, that become dead letters with ``reason`` and do not fire.
+  /// Timers, by ``mark(of:)``, that become dead letters with ``reason`` and do not fire.
   private(set) var condemnedTimers: Set<UInt64> = []
 
   /// The records and timers that were with a handler at the last unclean end.
@@ -86,8 +86,8 @@ struct PoisonDetector: Sendable {
 
   /// Returns the number that identifies a timer in marks. A timer that is set again for another time has another
   /// number.
-  static func mark(of name: String, _ timer: LaneTimer) -> UInt64 {
-    LedgerKey(id: "\(timer.at.millisecondsSince1970)/\(name)").low
+  static func mark(of timer: NamedTimer) -> UInt64 {
+    LedgerKey(id: "\(timer.timer.at.millisecondsSince1970)/\(timer.name)").low
   }
 
   /// Whether a timer must become a dead letter. This does not change until the timer is settled.
@@ -119,7 +119,7 @@ struct PoisonDetector: Sendable {
   /// Returns the metadata for one source's offset. A lane that starts commits it before it runs its first record.
   /// - Parameters:
   ///   - inFlight: Offsets of this source whose records are with a handler.
-  ///   - timers: The lane's timers, by ``mark(of:_:)``, that are with a handler.
+  ///   - timers: The lane's timers, by ``mark(of:)``, that are with a handler.
   func metadata(of topic: String, inFlight: [Int64], timers: [UInt64] = []) -> String {
     func offsets(_ positions: Set<SourcePosition>) -> [Int64] {
       positions.filter { $0.topic == topic }.map(\.offset)

@@ -58,7 +58,7 @@ private struct Waiter: NotificationWorker {
       for _ in 0..<3 { try await harness.advance(by: .seconds(9)) }
       let letter = try #require(try await harness.deadLetters().first)
       #expect(letter.reason == "gone" && letter.detail == "nobody is there")
-      let dead = try #require(DeadTimer(letter.record))
+      let dead = try #require(NamedTimer(letter.record))
       #expect(dead.name == "soon" && dead.timer.payload == [2], "a requeue sets what the outcome says")
       for _ in 0..<3 { try await harness.advance(by: .seconds(9)) }
       #expect(try await harness.events().map(\.data) == [["attempt": 0], ["attempt": 3]])

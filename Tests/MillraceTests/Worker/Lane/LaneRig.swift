@@ -253,5 +253,5 @@ struct LaneRig {
 
 extension LaneJob {
   /// The record of the job; nil for a timer.
-  var item: LaneItem? { if case .record(_, let item, _, _) = self { item } else { nil } }
+  var item: LaneItem? { if case .record(let item) = input { item } else { nil } }
 }

@@ -65,7 +65,7 @@ import Testing
 
   @Test func `a timer that kills the process is poisoned until it is set for another time`() {
     let timer = LaneTimer(at: Timestamp(millisecondsSince1970: 5_000), key: [1], payload: [2])
-    let mark = PoisonDetector.mark(of: "t", timer)
+    let mark = PoisonDetector.mark(of: NamedTimer("t", timer))
     var watch = watch(PoisonDetector.cleanMetadata, owner: 1)
     for owner in 2...4 as ClosedRange<UInt32> {
       #expect(watch.condemnedTimers.isEmpty)
@@ -77,8 +77,8 @@ import Testing
     #expect(watch.poisoned.isEmpty)
     var moved = timer
     moved.at = Timestamp(millisecondsSince1970: 6_000)
-    #expect(!watch.isCondemned(timer: PoisonDetector.mark(of: "t", moved)))
-    #expect(!watch.isCondemned(timer: PoisonDetector.mark(of: "u", timer)))
+    #expect(!watch.isCondemned(timer: PoisonDetector.mark(of: NamedTimer("t", moved))))
+    #expect(!watch.isCondemned(timer: PoisonDetector.mark(of: NamedTimer("u", timer))))
     // The owner loses the lane before the timer settles.
     let lost = self.watch(watch.metadata(of: "a", inFlight: []), owner: 5, survivors: [4])
     #expect(lost.condemnedTimers == [mark])

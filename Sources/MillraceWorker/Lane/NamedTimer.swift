@@ -1,10 +1,13 @@
-// The dead letter of a timer. There is no record to copy, so headers hold the timer's name and time.
+// A timer with its name, as a lane runs it and as its dead letter keeps it.
 
 internal import AppStore
 internal import KafkaClient
 
-/// A timer in a dead letter. The record's key and value are the key and the payload of the timer.
-struct DeadTimer: Sendable, Hashable {
+/// A timer and its name.
+///
+/// Its dead letter has no record to copy: the letter's key and value are those of the timer, and headers hold its name
+/// and time.
+struct NamedTimer: Sendable, Hashable {
   var name: String
   var timer: LaneTimer
 
@@ -26,7 +29,7 @@ struct DeadTimer: Sendable, Hashable {
       LaneTimer(at: Timestamp(millisecondsSince1970: at), key: letter.key ?? [], payload: letter.value ?? []))
   }
 
-  /// The headers that describe the timer.
+  /// The headers of its dead letter.
   var headers: [RecordHeader] {
     [RecordHeader(Name.timer, name), RecordHeader(Name.at, String(timer.at.millisecondsSince1970))]
   }

@@ -1,0 +1,38 @@
+// The work of a lane for its handlers, from the queue of its key until its outcome is decided.
+
+/// One run of a handler for a record or a timer.
+struct LaneJob: Sendable {
+  /// What the handler runs for. A lane runs one at a time for each key.
+  enum Input: Sendable {
+    case record(LaneItem)
+    case timer(NamedTimer)
+  }
+
+  /// The number by which ``KeyedScheduler`` identifies the job.
+  var number: UInt64
+  var input: Input
+  /// The digest of the outcome to replace, if the record is reapplied.
+  var replacing: UInt32?
+  /// Whether the lane suspects its records or timers of killing the process. It then commits its crash mark before the
+  /// run.
+  var isNamed: Bool
+
+  /// The value of the metric label `type`.
+  var typeLabel: String {
+    switch input {
+    case .record(let item): item.typeLabel
+    case .timer: FiredTimer.typeLabel
+    }
+  }
+}
+
+extension FiredTimer {
+  /// The value of the metric label `type` for timers.
+  static let typeLabel = "timer"
+
+  init(_ named: NamedTimer) {
+    self.init(
+      name: named.name, at: named.timer.at, payload: named.timer.payload,
+      key: String(decoding: named.timer.key, as: UTF8.self))
+  }
+}

@@ -1,0 +1,88 @@
+// The part of a lane's state machine that adds writes and takes part in commits.
+
+internal import AppStore
+internal import KafkaClient
+internal import MillraceCore
+internal import MillraceRecords
+
+// MARK: - Commits
+
+extension LaneState {
+  /// Adds a write, and applies its entries to the ledger as not yet committed.
+  mutating func submit(_ write: LaneWrite) {
+    for entry in write.entries { ledger.stage(entry) }
+    uncommitted += 1
+    uncommittedBytes += write.bytes
+    actions.writes.append(write)
+  }
+
+  /// Adds the write of an operator's commands, which may set timers again. Most of these are due at once.
+  mutating func submit(_ write: LaneWrite, settingAgain timers: [NamedTimer]) {
+    var write = write
+    for dead in timers {
+      let again = Outcome.Timer(name: dead.name, at: dead.timer.at, payload: dead.timer.payload)
+      write.entries += Ledger.entries(setting: [again], key: dead.timer.key)
+    }
+    submit(write)
+  }
+
+  /// Commits the mark of a clean end with the offsets.
+  mutating func markEnd(_ receipt: WriteReceipt) {
+    isEndMarked = true
+    submit(LaneWrite(lane: epoch, isUrgent: true, receipt: receipt))
+  }
+
+  /// Adds offsets and ledger records to writes; nil if the lane is over.
+  /// - Parameter pageNumber: A random number for the id of a ledger page.
+  func seal(_ writes: [LaneWrite], pageNumber: UInt32, now: Timestamp) -> LaneCommit? {
+    guard phase < .stopped else { return nil }
+    let timers = Array(runningTimers.values)
+    let offsets = watermarks.offsets(finishing: writes.compactMap(\.finishes)).map { position in
+      let inFlight = running.filter { $0.topic == position.topic }.map(\.offset)
+      return CommittedOffset(
+        TopicPartition(topic: position.topic, partition: epoch.lane), offset: position.offset,
+        metadata: isEndMarked
+          ? PoisonDetector.cleanMetadata : watch.metadata(of: position.topic, inFlight: inFlight, timers: timers))
+    }
+    let paged = ledger.paged(LedgerEntry.withoutPassedCounts(writes.flatMap(\.entries)))
+    var entries = paged.rest
+    let page = paged.page.map { LedgerEntry.page(LedgerPage.ID(at: now, pageNumber), $0) }
+    if let page { entries.append(page) }
+    let records = entries.map { entry in
+      let record = LedgerRecord(entry)
+      return ProducerRecord(
+        topic: rules.topics.ledger, partition: epoch.lane, key: record.key, value: record.value)
+    }
+    return LaneCommit(writes: writes, offsets: offsets, ledger: records, page: page)
+  }
+
+  /// Applies writes that were committed, and starts what may run now.
+  mutating func committed(_ commit: LaneCommit, now: Timestamp) {
+    for write in commit.writes {
+      for entry in write.entries {
+        ledger.settle(entry)
+        if case .timer(_, .some) = entry { actions.isTimeNews = true }
+      }
+      if let timer = write.fires { watch.settled(timer: timer) }
+      if let position = write.finishes {
+        watermarks.finish(position)
+        watch.settled(position)
+      }
+      uncommitted -= 1
+      uncommittedBytes -= write.bytes
+    }
+    // Apply the page after its individual entries: it also records that they are stored on a page.
+    if let page = commit.page { ledger.restore(page) }
+    for offset in commit.offsets { committed[committed.place(of: offset.partition.topic, default: 0)] = offset.offset }
+    // If a source was read to its end after the offsets were sealed, no later write may come to commit its end.
+    if uncommitted == 0, watermarks.offsets.map(\.offset) != commit.offsets.map(\.offset) {
+      submit(LaneWrite(lane: epoch))
+    }
+    keys.isOneAtATime = watch.isOneAtATime
+    ages.finish(watermarks.offsets)
+    rules.metrics.inFlight(keys.count + uncommitted, lane: epoch.lane)
+    rules.metrics.ledger(ledger.count, lane: epoch.lane)
+    madeRoom()
+    dispatch(now: now)
+  }
+}

@@ -1,0 +1,222 @@
+// The part of a lane's state machine that starts handlers and takes their results.
+
+internal import AppStore
+internal import KafkaClient
+internal import Logging
+internal import MillraceCore
+internal import MillraceRecords
+
+// MARK: - Handlers start
+
+extension LaneState {
+  /// Starts the records and timers that may run.
+  mutating func dispatch(now: Timestamp) {
+    while isRunning, let next = keys.next() {
+      let job = LaneJob(number: next.number, input: next.record, isNamed: watch.isOneAtATime)
+      switch job.input {
+      case .record(let item): start(job, item, now: now)
+      case .timer(let timer): start(job, timer, now: now)
+      }
+    }
+  }
+
+  private mutating func start(_ job: LaneJob, _ item: LaneItem, now: Timestamp) {
+    let id = item.ledgerID
+    let (schedule, waiting, startedAt) = (rules.planner.schedule, waiting, startedAt)
+    // Whether a record delayed like this would have returned from its retry topic by now.
+    func hasPassed(_ handled: Handled) -> Bool {
+      RetryDelayPassage(
+        delays: schedule.delays, nextDue: waiting.map(\.nextDue), started: startedAt, now: now
+      ).hasPassed(handled)
+    }
+    if isErased(item) { return drop(job, item) }
+    var (job, item) = (job, item)
+    let attempt: Int
+    // Ask the ledger first: a notification that is done or dead neither waits nor counts as the cause of a crash.
+    switch ledger.verdict(for: id, arriving: item.arrival, hasPassed: hasPassed) {
+    case .run(let next):
+      if next > item.attempt {
+        rules.logger.warning(
+          "a delayed record did not return from its retry topic; running the copy that arrived later",
+          metadata: ["lane": "\(epoch.lane)", "notification": "\(item.id)"])
+      }
+      attempt = next
+    case .reapply(let next, let digest):
+      attempt = next
+      job.replacing = digest
+    case .skip(let reason):
+      rules.metrics.skipped(reason.rawValue, type: item.typeLabel)
+      decided(job)
+      return submit(LaneWrite(lane: epoch, finishes: item.position))
+    }
+    if watch.isCondemned(item.position) {
+      return finish(job, item, rules.planner.crashed(item, now: now), began: now, now: now)
+    }
+    if isStrict,
+      let predecessor = ledger.predecessor(
+        of: id, key: LedgerKey(hashing: item.key), arriving: item.arrival, behind: item.behind, hasPassed: hasPassed)
+    {
+      return finish(job, item, rules.planner.behind(item, predecessor, now: now), began: now, now: now)
+    }
+    item.attempt = attempt
+    job.input = .record(item)
+    if let due = item.due { rules.metrics.late(by: now - due) }
+    running.insert(item.position)
+    actions.jobs.append(job)
+  }
+
+  /// Starts a timer, unless a record of its key has withdrawn or moved it meanwhile.
+  private mutating func start(_ job: LaneJob, _ queued: NamedTimer, now: Timestamp) {
+    guard let timer = ledger.timer(queued.name), timer.at <= now else { return decided(job) }
+    var job = job
+    let named = NamedTimer(queued.name, timer)
+    job.input = .timer(named)
+    let mark = PoisonDetector.mark(of: named)
+    guard !watch.isCondemned(timer: mark) else { return deadLetter(job, named, as: mark, now: now) }
+    runningTimers[named.name] = mark
+    actions.jobs.append(job)
+  }
+
+  /// Dead-letters a timer that kills the process.
+  private mutating func deadLetter(_ job: LaneJob, _ timer: NamedTimer, as mark: UInt64, now: Timestamp) {
+    let letter = rules.planner.crashed(timer, lane: epoch.lane, now: now)
+    rules.metrics.died(reason: PoisonDetector.reason, type: FiredTimer.typeLabel)
+    decided(job)
+    submit(LaneWrite(lane: epoch, fires: mark, records: [letter], entries: [.timer(timer.name, nil)]))
+  }
+
+  /// Frees the place of a record or timer, so that the next one of its key may run.
+  mutating func decided(_ job: LaneJob) {
+    switch job.input {
+    case .record(let item):
+      running.remove(item.position)
+      quota.free(item.source)
+    case .timer(let timer):
+      firing.remove(timer.name)
+      runningTimers[timer.name] = nil
+    }
+    keys.decided(job.number)
+    madeRoom()
+  }
+
+  /// Lets readers and the clock know that something has left the lane.
+  mutating func madeRoom() {
+    actions.hasRoom = true
+    if isHeldUp { actions.isTimeNews = true }
+  }
+}
+
+// MARK: - Handlers end
+
+extension LaneState {
+  /// Takes the result of a handler run.
+  /// - Parameter open: The effects that the run began but did not end. They become available to the next run.
+  mutating func ended(_ job: LaneJob, _ result: HandlerResult, open: Set<String>, began: Timestamp, now: Timestamp) {
+    for name in open { ledger.leaveEffect(name) }
+    keys.resume(job.number)
+    let isWithdrawn = withdrawn.remove(job.number) != nil
+    switch job.input {
+    case .record(let item) where isWithdrawn:
+      if isErased(item) { return drop(job, item) }
+      // Apple signed it after the erasure. The handler has seen what was erased, so it runs again.
+      runAgain(job, item)
+    case .record(let item): ended(job, item, result, began: began, now: now)
+    case .timer(let timer) where isWithdrawn:
+      decided(job)
+      submit(LaneWrite(lane: epoch, fires: PoisonDetector.mark(of: timer)))
+    case .timer(let timer): ended(job, timer, result, now: now)
+    }
+  }
+
+  private mutating func ended(
+    _ job: LaneJob, _ item: LaneItem, _ result: HandlerResult, began: Timestamp, now: Timestamp
+  ) {
+    let plan = rules.planner.plan(item, result, began: began, now: now)
+    switch plan.ending {
+    case .undeclared(let topic): fail(writingTo: topic)
+    case .again(let attempt):
+      var item = item
+      item.attempt = attempt
+      runAgain(job, item)
+    case .done, .delayed, .dead: finish(job, item, plan, began: began, now: now)
+    }
+  }
+
+  private mutating func runAgain(_ job: LaneJob, _ item: LaneItem) {
+    actions.jobs.append(
+      LaneJob(
+        number: job.number, input: .record(item), replacing: job.replacing, isNamed: watch.isOneAtATime))
+  }
+
+  private mutating func ended(_ job: LaneJob, _ timer: NamedTimer, _ result: HandlerResult, now: Timestamp) {
+    let name = timer.name
+    guard case .decided(let outcome) = result,
+      let plan = rules.planner.plan(timer, outcome, lane: epoch.lane, now: now)
+    else {
+      // A timer has no record to delay. It stays in the ledger until it succeeds.
+      decided(job)
+      if let turn = result.turn {
+        ledger.postponeTimer(name, until: max(turn, now + .milliseconds(1)))
+      } else {
+        rules.logger.warning("a timer failed; retrying", metadata: ["timer": "\(name)", "result": "\(result)"])
+        ledger.postponeTimer(name, until: now + rules.planner.schedule.shortest)
+      }
+      actions.isTimeNews = true
+      return
+    }
+    if case .undeclared(let topic) = plan.ending { return fail(writingTo: topic) }
+    rules.metrics.emitted(plan.events)
+    if case .dead(let reason) = plan.ending { rules.metrics.died(reason: reason, type: FiredTimer.typeLabel) }
+    if let moved = ledger.timer(name), moved != timer.timer {
+      // A notification has moved the timer while it ran, so it will fire again.
+      ledger.postponeTimer(name, until: moved.at)
+    }
+    let write = LaneWrite(
+      lane: epoch, fires: PoisonDetector.mark(of: timer), records: plan.records + ledger.rows(plan),
+      entries: ledger.entries(plan, of: timer))
+    decided(job)
+    submit(write)
+  }
+
+  /// Writes what a plan decides about a record.
+  /// - Parameter began: When the handler began, or now if none ran.
+  private mutating func finish(
+    _ job: LaneJob, _ item: LaneItem, _ plan: OutcomePlan, began: Timestamp, now: Timestamp
+  ) {
+    let isUnchanged = plan.isUnchanged(replacing: job.replacing)
+    var write = LaneWrite(lane: epoch, finishes: item.position)
+    if !isUnchanged { write.records = plan.records }
+    if !plan.states.isEmpty { write.records += ledger.rows(plan) }
+    write.entries = ledger.entries(
+      plan, of: item, replacing: job.replacing, began: began, isStrict: isStrict, at: now)
+    count(plan, of: item, isUnchanged: isUnchanged, now: now)
+    decided(job)
+    submit(write)
+  }
+
+  private func count(_ plan: OutcomePlan, of item: LaneItem, isUnchanged: Bool, now: Timestamp) {
+    if !isUnchanged { rules.metrics.emitted(plan.events) }
+    switch plan.ending {
+    case .done: rules.metrics.ended(.done, type: item.typeLabel)
+    case .delayed(let delayIndex, let reason):
+      rules.metrics.delayed(topic: rules.topics.retries[delayIndex], reason: reason, type: item.typeLabel)
+      if DeadlineDanger.begins(
+        after: now, until: plan.due ?? now, written: item.firstWritten, deadline: item.deadline)
+      {
+        rules.metrics.endangered(type: item.typeLabel)
+      }
+    case .dead(let reason): rules.metrics.died(reason: reason, type: item.typeLabel)
+    case .again, .undeclared: break
+    }
+  }
+
+  /// Ends the worker, because an outcome writes to an undeclared topic. The record or timer is left as it was.
+  private mutating func fail(writingTo topic: String) {
+    actions.fault = MillraceError(
+      .topics, "the worker \(rules.topics.worker) writes to a topic that it does not declare", at: topic,
+      remedy: """
+        declare it in the worker (`static let outputTopics: Set<String> = ["\(topic)"]`), which then starts only if the \
+        topic exists
+        """)
+  }
+}
