@@ -18,11 +18,13 @@ internal import Synchronization
 final class HandlerPool: Sendable {
   /// A job that a task of the pool has taken.
   struct Run: Sendable {
+    fileprivate var number: UInt64
     var job: LaneJob
     var recorder: LaneEffectRecorder
     var began: Timestamp
     fileprivate var task: WorkerTask
-    fileprivate var limit: UInt64
+    /// The number of the run's time limit.
+    fileprivate var timeLimit: UInt64
   }
 
   /// A run that is over, and its result.
@@ -60,7 +62,7 @@ final class HandlerPool: Sendable {
   }
 
   private enum Step {
-    case run(UInt64, Run)
+    case run(Run)
     case report
     case rest
     case leave
@@ -152,7 +154,7 @@ final class HandlerPool: Sendable {
         sliceEnd = clock.now.advanced(by: Self.slice)
       }
       switch next(task, for: lane, now: now, expire) {
-      case .run(let number, let run): guard await perform(run, number, for: lane) else { return }
+      case .run(let run): guard await perform(run, for: lane) else { return }
       case .report: await lane.collect()
       case .rest: await rest()
       case .leave: return
@@ -171,25 +173,26 @@ final class HandlerPool: Sendable {
       }
       guard let job = state.jobs.popFirst() else { return (state.idle.count < Self.mostIdle ? .rest : .leave, nil) }
       state.lastRun += 1
-      let number = state.lastRun
       let run = Run(
-        job: job, recorder: LaneEffectRecorder(lane: lane, job: job.number), began: clock.wallTime, task: task,
-        limit: limits.begin(number, expire))
-      state.runs[number] = run
+        number: state.lastRun, job: job, recorder: LaneEffectRecorder(lane: lane, jobNumber: job.number),
+        began: clock.wallTime, task: task, timeLimit: limits.begin(state.lastRun, expire))
+      state.runs[run.number] = run
       // This run may take long, so another task has to take the remaining jobs and report the results.
-      return (.run(number, run), state.jobs.isEmpty && !state.hasUnreportedResults ? nil : Self.wake(&state))
+      return (.run(run), state.jobs.isEmpty && !state.hasUnreportedResults ? nil : Self.wake(&state))
     }
     carryOut(wake, lane)
     return step
   }
 
   /// - Returns: False if the run was abandoned. Its task then ends.
-  private func perform(_ run: Run, _ number: UInt64, for lane: LaneRunner) async -> Bool {
-    // If the crash mark cannot be written, the lane is gone.
-    if run.job.isNamed, await !lane.writeMark() { return end(number, nil) }
+  private func perform(_ run: Run, for lane: LaneRunner) async -> Bool {
+    // If the crash mark cannot be written, the lane is gone. The run may also be abandoned before the mark is written.
+    if run.job.isNamed {
+      guard await lane.writeMark(), state.withLock({ $0.runs[run.number] != nil }) else { return end(run.number, nil) }
+    }
     switch run.job.input {
-    case .record(let item): return end(number, await handler.run(item, recorder: run.recorder))
-    case .timer(let timer): return end(number, await handler.run(FiredTimer(timer), recorder: run.recorder))
+    case .record(let item): return end(run.number, await handler.run(item, recorder: run.recorder))
+    case .timer(let timer): return end(run.number, await handler.run(FiredTimer(timer), recorder: run.recorder))
     }
   }
 
@@ -207,7 +210,7 @@ final class HandlerPool: Sendable {
       whenEmpty?()
       return false
     }
-    limits.end(run.limit)
+    limits.end(run.timeLimit)
     return true
   }
 
@@ -264,7 +267,7 @@ final class HandlerPool: Sendable {
   }
 
   private func abandon(_ run: Run) {
-    limits.end(run.limit)
+    limits.end(run.timeLimit)
     metrics.handlerStuck()
     run.task.cancel()
   }

@@ -13,13 +13,13 @@ final class LaneEffectRecorder: EffectRecorder {
   }
 
   private let lane: LaneRunner
-  /// The number of the run within its lane.
-  let job: UInt64
+  /// The number of the run's ``LaneJob``.
+  let jobNumber: UInt64
   private let state = Mutex(State())
 
-  init(lane: LaneRunner, job: UInt64) {
+  init(lane: LaneRunner, jobNumber: UInt64) {
     self.lane = lane
-    self.job = job
+    self.jobNumber = jobNumber
   }
 
   func begin(_ name: String, body: [UInt8]) async throws -> EffectProgress {

@@ -272,7 +272,7 @@ actor LaneRunner {
     guard counts(run) else { return .gone }
     let now = parts.clock.wallTime
     let receipt = WriteReceipt()
-    let step = state.beginEffect(name, body: body, of: run.job, receipt: receipt, now: now)
+    let step = state.beginEffect(name, body: body, of: run.jobNumber, receipt: receipt, now: now)
     carryOut()
     switch step {
     case .ended(let result): return .ended(result)
@@ -293,7 +293,7 @@ actor LaneRunner {
 
   /// Whether the outcome and the effects of a run still count.
   private func counts(_ run: LaneEffectRecorder) -> Bool {
-    state.acceptsOutcomes && !run.isClosed && !state.isWithdrawn(run.job)
+    state.acceptsOutcomes && !run.isClosed && !state.isWithdrawn(run.jobNumber)
   }
 
   /// Returns the status of an effect, including uncommitted changes.
@@ -326,7 +326,7 @@ actor LaneRunner {
   /// - Returns: False if too many records of the app already wait. The record then has to leave the lane.
   func beginWaiting(_ run: LaneEffectRecorder) -> Bool {
     guard counts(run) else { return false }
-    let mayWait = state.beginWaiting(run.job, isFirst: run.countWait(0) == 0, now: parts.clock.wallTime)
+    let mayWait = state.beginWaiting(run.jobNumber, isFirst: run.countWait(0) == 0, now: parts.clock.wallTime)
     carryOut()
     if mayWait { _ = run.countWait(1) }
     return mayWait
@@ -334,7 +334,7 @@ actor LaneRunner {
 
   func endWaiting(_ run: LaneEffectRecorder) {
     // The number of an abandoned run may already belong to the next run.
-    state.endWaiting(of: !run.isClosed && run.countWait(-1) == 0 ? run.job : nil)
+    state.endWaiting(of: !run.isClosed && run.countWait(-1) == 0 ? run.jobNumber : nil)
   }
 }
 

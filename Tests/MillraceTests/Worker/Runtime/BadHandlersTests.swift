@@ -78,6 +78,43 @@ import Testing
     await process.crash()
   }
 
+  @Test func `a handler whose time ends before its crash mark is written does not run`() async throws {
+    var fleet = try WorkerFleet(lanes: 1) { $0.handlerTimeout = .seconds(2) }
+    let settles = Duration.seconds(1)
+    // After two unclean ends, the lane names each record in its crash mark before the record runs.
+    for life in 0..<2 {
+      let process = fleet.start("p\(life)", isKept: false, FleetHandler(Book()))
+      await fleet.until { await process.lanes() == [0] }
+      await fleet.until(within: settles) { false }
+      await process.crash()
+      fleet.time.advance(by: .seconds(12))
+    }
+    // The process receives the record, and then Kafka no longer answers it.
+    let log = FleetProcess.Shared<InMemoryLog?>(nil)
+    let isPaused = FleetProcess.Shared(false)
+    fleet.deadline = { _, _ in
+      log.get()?.pause()
+      isPaused.set(true)
+      return nil
+    }
+    let attempts = FleetProcess.Shared<[Int]>([])
+    let process = fleet.start(
+      "q",
+      FleetHandler(Book()) { item, recorder in
+        attempts.change { $0.append(item.attempt) }
+        return try await FleetHandler.answer(item, recorder)
+      })
+    log.set(process.log)
+    try fleet.put("n", key: "k")
+    await fleet.until { isPaused.get() }
+    await fleet.until(within: .seconds(3)) { false }
+    log.set(nil)
+    process.log.resume()
+    #expect(await fleet.until { fleet.answered() == ["n"] && fleet.isRead() } != nil)
+    #expect(attempts.get() == [1], "the first run timed out before it began")
+    await process.crash()
+  }
+
   @Test func `a lane that drains does not wait for ever for a handler that ignores cancellation`() async throws {
     let fleet = try WorkerFleet(lanes: 1) { $0.drainTimeout = .seconds(8) }
     let hung = FleetProcess.Shared<CheckedContinuation<Void, Never>?>(nil)

@@ -37,6 +37,8 @@ struct WorkerFleet {
   let policy: WorkerPolicy
   let commit: KafkaSettings.Commit
   var erasure = ErasureRules()
+  /// The deadline of a record. A lane asks for it when it receives the record.
+  var deadline: @Sendable (NotificationEnvelope, Timestamp) -> Timestamp? = { _, _ in nil }
 
   /// - Parameter replayLanes: The partition count of the `replay` topic, if it differs from `lanes`.
   init(
@@ -86,7 +88,7 @@ struct WorkerFleet {
         instance: staticMember ?? transactionalName ?? String(generator.next(), radix: 36),
         staticMember: staticMember, onStop: onStop,
         handler: handler,
-        deadline: { _, _ in nil }, erasure: erasure, budget: nil, pauses: nil, clock: clock,
+        deadline: deadline, erasure: erasure, budget: nil, pauses: nil, clock: clock,
         metrics: WorkerMetrics(worker: "mill", factory: metrics), logger: WorkerFleet.logger))
   }
 
