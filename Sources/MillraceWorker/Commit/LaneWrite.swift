@@ -7,9 +7,9 @@ internal import Synchronization
 struct LaneWrite: Sendable {
   /// The lane and its ownership epoch. A write of an epoch that is over is dropped.
   var lane: LaneEpoch
-  /// The source record that the write finishes; nil for intents and timers.
+  /// The source record that the write finishes, if any.
   var finishes: SourcePosition?
-  /// The timer that the write finishes, by ``PoisonDetector/mark(of:)``.
+  /// The timer that the write finishes, if any, by ``PoisonDetector/mark(of:)``.
   var fires: UInt64?
   /// Events, delayed records, dead letters and table rows.
   var records: [ProducerRecord] = []

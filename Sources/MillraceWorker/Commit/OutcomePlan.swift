@@ -44,7 +44,7 @@ struct OutcomePlan: Sendable {
 
   /// Returns the last change of each timer that has to be set or withdrawn.
   ///
-  /// In a reapply with the same outcome, a timer that was due before the run began is assumed to have fired. It is left
+  /// In a reapply with the same outcome or without one yet, a timer that was due before the run began is assumed to have fired. It is left
   /// out, because the ledger forgets fired timers and setting it would publish its event again. If the reapply is done
   /// with a different outcome, all timers are set; see docs/adr/0013-what-reapply-compares.md.
   /// - Parameters:
@@ -201,15 +201,15 @@ struct OutcomePlanner: Sendable {
   }
 
   /// Returns the dead letter of a timer that kills the process.
-  func crashed(_ dead: NamedTimer, lane: Int32, now: Timestamp) -> ProducerRecord {
+  func crashed(_ timer: NamedTimer, lane: Int32, now: Timestamp) -> ProducerRecord {
     let letter = DeadLetter(
       reason: PoisonDetector.reason,
       detail: """
-        the timer \(dead.name), due \(dead.timer.at.rfc3339): the process died three times or more in a row, and the last \
+        the timer \(timer.name), due \(timer.timer.at.rfc3339): the process died three times or more in a row, and the last \
         two times it ran this timer
         """,
       remedy: "find out why it crashes the process before you requeue it; a requeue sets the timer again", at: now)
-    return records.deadLetter(dead, letter, lane: lane)
+    return records.deadLetter(timer, letter, lane: lane)
   }
 
   private struct Failure {

@@ -68,9 +68,9 @@ struct OutcomeRecords: Sendable {
   }
 
   /// Creates the dead letter of a timer.
-  func deadLetter(_ dead: NamedTimer, _ letter: DeadLetter, lane: Int32) -> ProducerRecord {
+  func deadLetter(_ timer: NamedTimer, _ letter: DeadLetter, lane: Int32) -> ProducerRecord {
     ProducerRecord(
-      topic: topics.deadLetters, partition: lane, key: dead.timer.key, value: dead.timer.payload,
-      headers: dead.headers + letter.headers)
+      topic: topics.deadLetters, partition: lane, key: timer.timer.key, value: timer.timer.payload,
+      headers: timer.headers + letter.headers)
   }
 }

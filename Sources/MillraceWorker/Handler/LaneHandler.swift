@@ -27,6 +27,20 @@ enum HandlerResult: Sendable {
     default: nil
     }
   }
+
+  /// Why a timer has to fire again, for the log. Contains nothing that the outcome would write.
+  var timerFailure: String {
+    switch self {
+    case .decided(let outcome):
+      if case .retry(_, let reason, let detail) = outcome.decision {
+        "\(reason): \(detail)"
+      } else {
+        "the outcome is too large"
+      }
+    case .undecodable(let error): error.description
+    case .failed(_, let reason, let detail): "\(reason): \(detail)"
+    }
+  }
 }
 
 /// The interface that lanes use to run handlers.

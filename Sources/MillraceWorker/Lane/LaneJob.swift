@@ -1,6 +1,7 @@
 // The work of a lane for its handlers, from the queue of its key until its outcome is decided.
 
-/// One run of a handler for a record or a timer.
+/// A record or a timer whose turn has come, until its outcome is decided. Its handler may run several times, or not at
+/// all.
 struct LaneJob: Sendable {
   /// What the handler runs for. A lane runs one at a time for each key.
   enum Input: Sendable {

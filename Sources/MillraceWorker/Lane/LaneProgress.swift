@@ -11,7 +11,7 @@ struct LaneRest: Sendable {
   var handlers: Int
   /// The number of calls that wait for a rate-limit slot.
   var waits: Int
-  /// The number of records in memory.
+  /// The number of records in memory, and of writes that are not committed.
   var held: Int
 }
 

@@ -10,7 +10,7 @@ struct LaneQuota: Sendable, Hashable {
   private var taken = [0, 0, 0]
 
   /// - Parameter records: The number of places in the lane.
-  init(records: Int = 1) {
+  init(records: Int) {
     fewest = max(1, records / 4)
     most = max(1, records - records / 4)
   }

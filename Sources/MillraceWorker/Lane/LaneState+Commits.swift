@@ -19,9 +19,9 @@ extension LaneState {
   /// Adds the write of an operator's commands, which may set timers again. Most of these are due at once.
   mutating func submit(_ write: LaneWrite, settingAgain timers: [NamedTimer]) {
     var write = write
-    for dead in timers {
-      let again = Outcome.Timer(name: dead.name, at: dead.timer.at, payload: dead.timer.payload)
-      write.entries += Ledger.entries(setting: [again], key: dead.timer.key)
+    for named in timers {
+      let again = Outcome.Timer(name: named.name, at: named.timer.at, payload: named.timer.payload)
+      write.entries += Ledger.entries(setting: [again], key: named.timer.key)
     }
     submit(write)
   }

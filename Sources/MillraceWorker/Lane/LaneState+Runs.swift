@@ -114,14 +114,14 @@ extension LaneState {
   mutating func ended(_ job: LaneJob, _ result: HandlerResult, open: Set<String>, began: Timestamp, now: Timestamp) {
     for name in open { ledger.leaveEffect(name) }
     keys.resume(job.number)
-    let isWithdrawn = withdrawn.remove(job.number) != nil
+    let mustNotCount = withdrawn.remove(job.number) != nil
     switch job.input {
-    case .record(let item) where isWithdrawn:
+    case .record(let item) where mustNotCount:
       if isErased(item) { return drop(job, item) }
       // Apple signed it after the erasure. The handler has seen what was erased, so it runs again.
       runAgain(job, item)
     case .record(let item): ended(job, item, result, began: began, now: now)
-    case .timer(let timer) where isWithdrawn:
+    case .timer(let timer) where mustNotCount:
       decided(job)
       submit(LaneWrite(lane: epoch, fires: PoisonDetector.mark(of: timer)))
     case .timer(let timer): ended(job, timer, result, now: now)
@@ -158,7 +158,8 @@ extension LaneState {
       if let turn = result.turn {
         ledger.postponeTimer(name, until: max(turn, now + .milliseconds(1)))
       } else {
-        rules.logger.warning("a timer failed; retrying", metadata: ["timer": "\(name)", "result": "\(result)"])
+        rules.logger.warning(
+          "a timer failed; retrying", metadata: ["timer": "\(name)", "reason": "\(result.timerFailure)"])
         ledger.postponeTimer(name, until: now + rules.planner.schedule.shortest)
       }
       actions.isTimeNews = true

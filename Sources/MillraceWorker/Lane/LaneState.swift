@@ -36,8 +36,7 @@ struct LaneActions: Sendable {
 
 /// Everything that is in flight or due in one lane during one ownership. A value without I/O; time is a parameter.
 ///
-/// Its extensions have the inputs, by file: records and time here, handler runs, effects and erasure, commits. Only they
-/// change its members.
+/// Each of its files has the inputs of one kind: records and time, handler runs, effects and erasure, commits.
 struct LaneState: Sendable {
   /// How far the lane has come towards its end. It never goes back.
   enum Phase: Int, Sendable, Comparable {
@@ -79,7 +78,7 @@ struct LaneState: Sendable {
   var uncommitted = 0
   /// The bytes of the records in these writes.
   var uncommittedBytes = 0
-  /// The due timers that are queued with the records of their key.
+  /// The due timers that are queued or running.
   var firing: Set<String> = []
   /// Whether due work waits for a place. Then the next record or timer that leaves the lane is news for the clock.
   var isHeldUp = false

@@ -49,10 +49,6 @@ struct Ledger: Sendable {
 
   /// The number of notifications that are in Kafka.
   var count: Int { handled.count }
-  /// The size of the table of notifications, in bytes.
-  var tableBytes: Int { handled.bytes }
-  /// The number of effects that are in Kafka.
-  var effectCount: Int { effects.count }
   /// Whether the last entry for a name waits for its commit.
   func isStaged(_ name: LedgerEntry.Name) -> Bool {
     if case .handled(let id) = name { stagedHandled[id] != nil } else { staged[name] != nil }
