@@ -44,9 +44,9 @@ struct OutcomePlan: Sendable {
 
   /// Returns the last change of each timer that has to be set or withdrawn.
   ///
-  /// In a reapply with the same outcome or without one yet, a timer that was due before the run began is assumed to have fired. It is left
-  /// out, because the ledger forgets fired timers and setting it would publish its event again. If the reapply is done
-  /// with a different outcome, all timers are set; see docs/adr/0013-what-reapply-compares.md.
+  /// In a reapply with the same outcome or without one yet, a timer that was due before the run began is assumed to have
+  /// fired. It is left out, because the ledger forgets fired timers and setting it would publish its event again. If the
+  /// reapply is done with a different outcome, all timers are set; see docs/adr/0013-what-reapply-compares.md.
   /// - Parameters:
   ///   - digest: The digest of the outcome that this one replaces, or nil if there is none.
   ///   - began: When the handler began. No timer of its key has fired since then.
