@@ -20,7 +20,6 @@ import Testing
     #expect(row?.total(ofLast: 1) == 2)
     #expect(row?.total(ofLast: 5) == 3)
     #expect(row?.total(ofLast: 60) == 4)
-    flow.prune(now: now + .seconds(3_600))
     #expect(flow.rows(now: now + .seconds(3_600)).isEmpty)
   }
 
@@ -32,6 +31,18 @@ import Testing
     let rows = flow.rows(now: now)
     #expect(rows.count == FlowTable.maximumKeys + 1)
     #expect(rows.first { $0.key.label == "other" }?.total(ofLast: 1) == 50)
+  }
+
+  @Test func `names of the hour before leave room for new ones`() {
+    var flow = FlowTable()
+    let later = now + .seconds(3_600)
+    for (time, prefix) in [(now, "OLD"), (later, "NEW")] {
+      for number in 0..<FlowTable.maximumKeys {
+        flow.count(.init(outcome: .received, place: "refunds", label: "\(prefix)_\(number)"), at: time, now: time)
+      }
+    }
+    let rows = flow.rows(now: later)
+    #expect(rows.count == FlowTable.maximumKeys && rows.allSatisfy { $0.key.label.hasPrefix("NEW_") })
   }
 
   // MARK: - Lag

@@ -44,10 +44,13 @@ struct FlowTable: Sendable {
   static let maximumKeys = 400
 
   private var counts: [Key: [Int64: Int]] = [:]
+  /// The minute in which old counts were last removed.
+  private var prunedAt = Int64.min
 
   mutating func count(_ key: Key, at time: Timestamp, now: Timestamp) {
     let (minute, present) = (Self.minute(time), Self.minute(now))
     guard minute > present - Int64(Self.span), minute <= present + 1 else { return }
+    if present > prunedAt { prune(present) }
     var key = key
     if counts[key] == nil, counts.count >= Self.maximumKeys {
       key = Key(outcome: key.outcome, place: "other", label: "other")
@@ -56,8 +59,9 @@ struct FlowTable: Sendable {
   }
 
   /// Removes counts that are older than an hour.
-  mutating func prune(now: Timestamp) {
-    let oldest = Self.minute(now) - Int64(Self.span)
+  private mutating func prune(_ present: Int64) {
+    prunedAt = present
+    let oldest = present - Int64(Self.span)
     counts = counts.compactMapValues { minutes in
       let kept = minutes.filter { $0.key > oldest }
       return kept.isEmpty ? nil : kept

@@ -36,13 +36,6 @@ public struct RecordSelection: Sendable, Hashable {
   /// Creates a selection of all records.
   public init() {}
 
-  /// Whether the selection depends on more than a record's topic, partition and offset.
-  package var looksAtRecords: Bool {
-    var places = RecordSelection()
-    (places.topics, places.partitions, places.from, places.to) = (topics, partitions, from, to)
-    return self != places
-  }
-
   // One row per list, which JSON, flags and parsing share.
   private static var lists: [(name: String, flag: String, path: WritableKeyPath<RecordSelection, [String]>)] {
     [

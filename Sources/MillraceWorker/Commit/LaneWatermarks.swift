@@ -15,9 +15,6 @@ struct LaneWatermarks: Sendable, Hashable {
     sources = ByTopic(starts.mapValues { OffsetWatermark(startingAt: $0) })
   }
 
-  /// The number of records that are taken and not finished.
-  var inFlight: Int { sources.values.reduce(0) { $0 + $1.inFlight } }
-
   /// The next offset to read of every source, sorted by topic. Every transaction sends all of them, because the group
   /// fences a zombie only when it commits offsets.
   var offsets: [SourcePosition] {

@@ -53,13 +53,9 @@ struct Ledger: Sendable {
   func isStaged(_ name: LedgerEntry.Name) -> Bool {
     if case .handled(let id) = name { stagedHandled[id] != nil } else { staged[name] != nil }
   }
-  /// The number of names that wait for their commit.
-  var stagedCount: Int { staged.count + stagedHandled.count }
 
   /// Whether a notification's entry is in Kafka.
   func isInKafka(_ id: LedgerKey) -> Bool { handled[id] != nil }
-  /// The number of pages that are in Kafka.
-  var pageCount: Int { pages.count }
 
   /// The state of a notification; nil if the ledger does not know it.
   subscript(id: LedgerKey) -> Handled? {

@@ -39,8 +39,6 @@ struct Drain: Sendable, Hashable {
     }
   }
 
-  /// Whether the lane may still take records.
-  var isTaking: Bool { phase == .running }
   /// Whether the shutdown is complete.
   var hasLeft: Bool { phase == .left }
 

@@ -56,7 +56,6 @@ import Testing
         for position in batch { watermarks.finish(position) }
         unfinished = rest
       }
-      #expect(watermarks.inFlight == unfinished.count, "seed \(seed)")
     }
   }
 }

@@ -43,8 +43,9 @@ import Testing
     #expect(ledger.expired(before: .second(600), delayedBefore: .second(0), parts: 256).isEmpty)
     for entry in gone { ledger.settle(entry) }
     #expect(ledger.count == 0)
-    #expect(ledger.pageCount == 0)
-    #expect(ledger.stagedCount == 0)
+    #expect(!ledger.isStaged(.handled(.number(200))))
+    let later = ledger.expired(before: .second(6_000), delayedBefore: .second(0), parts: 256)
+    #expect(later.isEmpty, "the page is forgotten too")
   }
 
   @Test func `the binary format is fixed, so later versions can read it`() {
