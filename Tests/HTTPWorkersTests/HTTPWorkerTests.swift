@@ -294,10 +294,9 @@ import Testing
     #expect(identities.map(\.families) == [[.refunds, .consent], [.subscriptions]])
     let policies = identities.map { loaded.configuration.policy(of: $0.name, standard: $0.policy) }
     #expect(policies.map(\.handlerTimeout) == [.seconds(50), .seconds(35)])
-    #expect(try HTTPWorker.checkedIdentities(in: loaded.configuration, only: ["winback"]).map(\.name) == ["winback"])
-    let error = #expect(throws: MillraceError.self) {
-      try HTTPWorker.checkedIdentities(in: loaded.configuration, only: ["refunds"])
-    }
+    let members: [WorkerIdentity.Member] = identities.map { (HTTPWorker.self, $0) }
+    #expect(try WorkerIdentity.checked(members, only: ["winback"]).map(\.identity.name) == ["winback"])
+    let error = #expect(throws: MillraceError.self) { try WorkerIdentity.checked(members, only: ["refunds"]) }
     #expect(error?.description.contains("choose from mailer, winback") == true)
   }
 }

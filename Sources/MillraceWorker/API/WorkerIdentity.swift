@@ -38,13 +38,6 @@ extension NotificationWorker {
 
   /// The default: one worker with the name, the families and the policy of the type.
   public static func identities(in configuration: MillraceConfiguration) throws -> [WorkerIdentity] { [identity] }
-
-  /// Returns the identities after checking their names; see ``WorkerIdentity/checked(_:only:)``.
-  static func checkedIdentities(
-    in configuration: MillraceConfiguration, only names: [String] = []
-  ) throws -> [WorkerIdentity] {
-    try WorkerIdentity.checked(identities(in: configuration).map { (Self.self, $0) }, only: names).map(\.identity)
-  }
 }
 
 extension WorkerIdentity {
