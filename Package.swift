@@ -283,7 +283,7 @@ let package = Package(
     .testTarget(
       name: "WorkerTests", dependencies: ["Worker", hummingbirdTesting],
       path: "examples/swift-worker/Tests/WorkerTests"),
-    testSupport("SharedCluster", folder: "SharedCluster"),
+    testSupport("TestEnvironment", folder: "Environment", ["AppStore"]),
     testSupport(
       "TestServers", folder: "TestServers",
       [crypto, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, swiftASN1, x509]),
@@ -291,15 +291,15 @@ let package = Package(
       "TestSupport", folder: "Support",
       [
         "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "KafkaClient",
-        "MillraceCore", "MillraceRecords", "MillraceTesting", "MillraceTime", "MillraceWorker", coreMetrics, crypto,
-        logging,
+        "MillraceCore", "MillraceRecords", "MillraceTesting", "MillraceTime", "MillraceWorker", "TestEnvironment",
+        coreMetrics, crypto, logging,
       ]),
-    tests("KafkaClient", ["KafkaClient", "CRDKafka", "AppStoreSigning", "SharedCluster"]),
+    tests("KafkaClient", ["KafkaClient", "CRDKafka", "AppStoreSigning", "TestEnvironment"]),
     tests("Scenarios", ["millrace-scenarios", "AppStore", "AppStoreSimulator"]),
-    tests("AppStore", ["AppStore", "AppStoreSigning"]),
+    tests("AppStore", ["AppStore", "AppStoreSigning", "TestEnvironment"]),
     tests(
       "AppStoreSignature",
-      ["AppStoreSignature", "AppStoreSigning", "AppStore", "MillraceTime", crypto, swiftASN1, x509]),
+      ["AppStoreSignature", "AppStoreSigning", "AppStore", "MillraceTime", "TestEnvironment", crypto, swiftASN1, x509]),
     tests("AppStoreSigning", ["AppStoreSigning", "AppStore"]),
     tests(
       "OpenTelemetry",
@@ -307,34 +307,38 @@ let package = Package(
     tests(
       "Subscriptions",
       [
-        "Subscriptions", "TestSupport", "MillraceCore", "MillraceRecords", "MillraceWorker", "MillraceTesting",
+        "TestEnvironment", "Subscriptions", "TestSupport", "MillraceCore", "MillraceRecords", "MillraceWorker",
+        "MillraceTesting",
         "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator",
         "MillraceTime", coreMetrics, logging,
       ]),
     tests(
       "Decoder",
       [
-        "Decoder", "TestSupport", "MillraceCore", "MillraceRecords", "MillraceWorker", "MillraceTesting", "KafkaClient",
+        "TestEnvironment", "Decoder", "TestSupport", "MillraceCore", "MillraceRecords", "MillraceWorker",
+        "MillraceTesting", "KafkaClient",
         "AppStore", "AppStoreServerAPI", "AppStoreSigning",
       ]),
     tests(
       "Postgres",
       [
-        "Postgres", "SharedCluster", "MillraceCore", "MillraceRecords", "KafkaClient", "AppStore", "AppStoreSigning",
+        "Postgres", "TestEnvironment", "MillraceCore", "MillraceRecords", "KafkaClient", "AppStore", "AppStoreSigning",
         coreMetrics, lifecycle, logging,
       ]),
     tests("MillraceTime", ["MillraceTime", "AppStore"]),
     tests(
       "AppStoreServerAPI",
       [
-        "AppStoreServerAPI", "AppStoreSimulator", "AppStore", "AppStoreSignature", "AppStoreSigning", "MillraceTime",
+        "TestEnvironment", "AppStoreServerAPI", "AppStoreSimulator", "AppStore", "AppStoreSignature", "AppStoreSigning",
+        "MillraceTime",
         "TestServers", asyncHTTPClient, crypto, hummingbird, jwtKit, lifecycle, logging, nioCore, nioHPACK, nioHTTP1,
         nioHTTP2, nioPosix, nioSSL,
       ]),
     tests(
       "AppStoreSimulator",
       [
-        "AppStoreSimulator", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "MillraceTime",
+        "TestEnvironment", "AppStoreSimulator", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
+        "MillraceTime",
         "appstore-simulator", asyncHTTPClient, crypto, httpTypes, hummingbird, jwtKit, lifecycle, logging, nioCore,
         nioHTTP1,
       ]),
@@ -342,19 +346,32 @@ let package = Package(
       "MillraceTesting",
       [
         "MillraceTesting", "MillraceCore", "MillraceRecords", "MillraceWorker", "KafkaClient", "AppStore",
-        "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "MillraceTime", "SharedCluster", logging,
+        "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "MillraceTime", "TestEnvironment", logging,
       ]),
     tests(
-      "Millrace",
+      "MillraceCore",
       [
-        "SharedCluster", "MillraceCore", "MillraceRecords", "MillraceWorker", "AppStore", "AppStoreServerAPI",
-        "AppStoreSignature", "AppStoreSigning", "MillraceTime", "KafkaClient", "MillraceTesting", asyncHTTPClient,
-        coreMetrics, hummingbird, inMemoryTracing, lifecycle, logging, metrics, nioCore, nioHTTP1, tracing,
+        "MillraceCore", "TestEnvironment", "MillraceRecords", "AppStore", "AppStoreSignature", "MillraceTime",
+        "KafkaClient", asyncHTTPClient, coreMetrics, httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1,
+      ]),
+    tests(
+      "MillraceRecords",
+      [
+        "MillraceRecords", "TestEnvironment", "MillraceCore", "AppStore", "AppStoreSignature", "AppStoreSigning",
+        "MillraceTime", "KafkaClient",
       ], exclude: ["Topics/released-schemas.json"]),
+    tests(
+      "MillraceWorker",
+      [
+        "MillraceWorker", "TestEnvironment", "MillraceCore", "MillraceRecords", "MillraceTesting", "AppStore",
+        "AppStoreServerAPI", "AppStoreSigning", "MillraceTime", "KafkaClient", coreMetrics, inMemoryTracing, lifecycle,
+        logging, tracing,
+      ]),
     tests(
       "Ingress",
       [
-        "SharedCluster", "Ingress", "Operations", "OpenTelemetry", "MillraceCore", "MillraceRecords", "MillraceWorker",
+        "TestEnvironment", "Ingress", "Operations", "OpenTelemetry", "MillraceCore", "MillraceRecords",
+        "MillraceWorker",
         "KafkaClient", "AppStore", "AppStoreSigning", "MillraceTime", "millrace-ingress", asyncHTTPClient, crypto,
         lifecycle, logging, nioCertificateReloading, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1, tracing, x509,
       ]),
@@ -368,14 +385,15 @@ let package = Package(
     tests(
       "Forward",
       [
-        "Forward", "millrace-forward", "MillraceCore", "MillraceRecords", "MillraceWorker", "MillraceTesting",
+        "TestEnvironment", "Forward", "millrace-forward", "MillraceCore", "MillraceRecords", "MillraceWorker",
+        "MillraceTesting",
         "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSigning", "MillraceTime", lifecycle, logging,
         nioCore, nioPosix,
       ]),
     tests(
       "HTTPWorkers",
       [
-        "HTTPWorkers", "Operations", "TestServers", "TestSupport", "MillraceCore", "MillraceRecords",
+        "TestEnvironment", "HTTPWorkers", "Operations", "TestServers", "TestSupport", "MillraceCore", "MillraceRecords",
         "MillraceWorker", "MillraceTesting",
         "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator",
         "MillraceTime", coreMetrics, crypto, logging, nioCore, nioHPACK, nioPosix, nioSSL,
@@ -390,14 +408,15 @@ let package = Package(
     tests(
       "Operations",
       [
-        "SharedCluster", "Operations", "MillraceCore", "MillraceRecords", "MillraceWorker", "KafkaClient", "AppStore",
+        "TestEnvironment", "Operations", "MillraceCore", "MillraceRecords", "MillraceWorker", "KafkaClient", "AppStore",
         "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "MillraceTime",
         "MillraceCLI", "MillraceTesting", "TestSupport", coreMetrics, crypto, lifecycle, logging, metrics,
       ]),
     tests(
       "Console",
       [
-        "Console", "millrace-console", "AppStoreSigning", "Operations", "RenewalExtensions", "MillraceCore",
+        "TestEnvironment", "Console", "millrace-console", "AppStoreSigning", "Operations", "RenewalExtensions",
+        "MillraceCore",
         "MillraceRecords", "MillraceWorker", "MillraceTesting", "KafkaClient", "AppStore", "MillraceTime",
         asyncHTTPClient, crypto, httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1,
       ]),

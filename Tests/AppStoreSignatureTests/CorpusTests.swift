@@ -1,13 +1,14 @@
 // Verifies data that Apple signed, under Apple's real root, and data that others signed.
 import AppStore
 import AppStoreSignature
+import TestEnvironment
 import Testing
 
-@Suite("Corpus", .enabled(if: SharedMaterial.isPresent, Comment(rawValue: SharedMaterial.absence)))
+@Suite("Corpus", .enabled(if: SharedMaterial.isPresent, "../shared is absent"))
 struct CorpusTests {
   private func items(valid: Bool) throws -> [(id: String, kind: String, jws: [UInt8], expected: JSONObject)] {
     try SharedMaterial.names(in: "corpus").compactMap { name in
-      let item = try JSONObject(parsing: try #require(SharedMaterial.bytes("corpus/" + name)))
+      let item = try SharedMaterial.json("corpus/" + name)
       guard let jws = item.string("jws"), let expected = item.object("expected"), expected["valid"] == .bool(valid)
       else {
         return nil

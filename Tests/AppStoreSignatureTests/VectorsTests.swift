@@ -1,13 +1,14 @@
 // Verifies signed data under a foreign chain with its expected results. The refusal reasons are recommendations.
 import AppStore
 import AppStoreSignature
+import TestEnvironment
 import Testing
 
-@Suite("Vectors", .enabled(if: SharedMaterial.isPresent, Comment(rawValue: SharedMaterial.absence)))
+@Suite("Vectors", .enabled(if: SharedMaterial.isPresent, "../shared is absent"))
 struct VectorsTests {
   @Test("every vector is accepted or refused as expected, with the recommended reason")
   func everyVector() async throws {
-    let document = try JSONObject(parsing: try #require(SharedMaterial.bytes("vectors/vectors.json")))
+    let document = try SharedMaterial.json("vectors/vectors.json")
     guard case .array(let vectors)? = document["vectors"] else {
       Issue.record("vectors.json is empty")
       return
@@ -29,7 +30,7 @@ struct VectorsTests {
 
   @Test("with vouched inner tokens only the vectors with a genuine outer and a forged inner token differ")
   func vouched() async throws {
-    let document = try JSONObject(parsing: try #require(SharedMaterial.bytes("vectors/vectors.json")))
+    let document = try SharedMaterial.json("vectors/vectors.json")
     guard case .array(let vectors)? = document["vectors"] else {
       Issue.record("vectors.json is empty")
       return
@@ -60,7 +61,7 @@ struct VectorsTests {
     let settings = try #require(vector.object("config"))
     var configuration = SignedDataVerifier.Configuration()
     configuration.trustedRoots = [
-      try #require(SharedMaterial.bytes("vectors/\(settings.string("root") ?? "")"))
+      try SharedMaterial.bytes("vectors/\(settings.string("root") ?? "")")
     ]
     configuration.now = { testDate }
     configuration.innerTokens = innerTokens
@@ -71,7 +72,7 @@ struct VectorsTests {
         bundleId: try #require(settings.string("bundleId")), appAppleId: settings.integer("appAppleId"),
         environments: [environment])
     ])
-    let jws = try #require(SharedMaterial.bytes("vectors/\(vector.string("file") ?? "")"))
+    let jws = try SharedMaterial.bytes("vectors/\(vector.string("file") ?? "")")
     do {
       switch vector.string("kind") {
       case "notification": return .accepted(try await verifier.verifyNotification(jws, identity: identity).inner)

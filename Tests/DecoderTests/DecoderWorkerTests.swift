@@ -8,6 +8,7 @@ import MillraceRecords
 import MillraceTesting
 import MillraceWorker
 import Synchronization
+import TestEnvironment
 import TestSupport
 import Testing
 
@@ -116,13 +117,11 @@ import Testing
   @Test(arguments: [Self.notifications, Self.transactions])
   func `the schema in topics is the one in the code`(topic: String) throws {
     let schema = topic == Self.notifications ? DecodedSchema.notifications : DecodedSchema.transactions
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let file = root.appending(path: "topics/schemas/\(topic).schema.json")
+    let file = "topics/schemas/\(topic).schema.json"
     if ProcessInfo.processInfo.environment["MILLRACE_WRITE_SCHEMAS"] != nil {
-      try Data(schema.serialized()).write(to: file)
+      try Data(schema.serialized()).write(to: URL(filePath: Project.path(file)))
     }
-    let committed = try JSONObject(parsing: Array(try Data(contentsOf: file)))
+    let committed = try Project.json(file)
     #expect(committed == schema, "MILLRACE_WRITE_SCHEMAS=1 swift test --filter DecoderWorkerTests writes the file")
   }
 

@@ -5,6 +5,7 @@ import KafkaClient
 import MillraceCore
 import MillraceTesting
 import Synchronization
+import TestEnvironment
 import Testing
 
 @testable import Decoder
@@ -58,15 +59,14 @@ private final class Registry: HTTPExchange {
   }
 
   @Test func `user and password are sent, and a refusal says what to check`() async throws {
-    let file = FileManager.default.temporaryDirectory.appending(path: "millrace-registry-\(UUID())")
-    try Data("secret".utf8).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
+    let directory = try TemporaryDirectory()
+    let file = try directory.write("secret", to: "password")
     let exchange = Registry { _ in ExchangeAnswer(status: 401, body: Array(#"{"message":"Unauthorized"}"#.utf8)) }
     let registry = try #require(
       try SchemaRegistry(
         settings {
           $0.registryUser = "user"
-          $0.registryPasswordFile = file.path
+          $0.registryPasswordFile = file
         }, exchange))
     let error = await #expect(throws: MillraceError.self) { try await registry.register([:], for: "topic") }
     #expect(error?.description.contains("answered 401: Unauthorized") == true)

@@ -8,6 +8,7 @@ import KafkaClient
 import MillraceCore
 import MillraceRecords
 import MillraceTesting
+import TestEnvironment
 import Testing
 
 #if canImport(Glibc)
@@ -15,8 +16,6 @@ import Testing
 #endif
 
 @Suite(.timeLimit(.minutes(15))) struct ForwardProcessTests {
-  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
   private static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appendingPathComponent("millrace-forward")
 
@@ -30,7 +29,7 @@ import Testing
       func text(_ servers: String) -> String {
         """
         kafka: { bootstrapServers: "\(servers)", durability: relaxed }
-        topics: { directory: "\(Self.root.path)/topics", lanes: 2 }
+        topics: { directory: "\(Project.root)/topics", lanes: 2 }
         trust: { roots: ["\(directory.path)/root.der"] }
         apps: [{ bundleId: \(SampleApp().bundleId), appAppleId: \(SampleApp().appAppleId), environments: [Production, Sandbox] }]
         workers:

@@ -8,6 +8,7 @@ import KafkaClient
 import MillraceCore
 import MillraceRecords
 import MillraceTesting
+import TestEnvironment
 import Testing
 
 @testable import Forward
@@ -126,9 +127,8 @@ import MillraceWorker
   func `version 1 is posted without its secret, or on request with the secret in its place`(
     isRestored: Bool, hasPlace: Bool
   ) async throws {
-    let secret = FileManager.default.temporaryDirectory.appendingPathComponent("secret-\(UUID().uuidString)")
-    try Data("s3cret\n".utf8).write(to: secret)
-    defer { do { try FileManager.default.removeItem(at: secret) } catch { Issue.record(error) } }
+    let directory = try TemporaryDirectory()
+    let secret = try directory.write("s3cret\n", to: "secret")
     var fixtures = try NotificationFixtures(seed: 3)
     let fixture = try fixtures.nextV1(.didRenew)
     try await OldReceiver.serving({ _, _ in .answer(200) }) { receiver in
@@ -136,7 +136,7 @@ import MillraceWorker
         settings.restorePassword = isRestored
         var app = AppSettings()
         app.bundleId = SampleApp().bundleId
-        app.sharedSecretFiles = [secret.path, "/no/such/file"]
+        app.sharedSecretFiles = [secret, "/no/such/file"]
         configuration.apps = [app]
       }
       try await forwarding(to: receiver.url, change) { harness in
@@ -231,10 +231,8 @@ import MillraceWorker
   }
 
   @Test func `the example of a worker is shorter than 300 lines`() throws {
-    let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("Sources/Forward")
-    let files = try FileManager.default.contentsOfDirectory(at: sources, includingPropertiesForKeys: nil)
-    let lines = try files.map { try String(contentsOf: $0, encoding: .utf8).split(separator: "\n").count }
+    let files = try Project.names(in: "Sources/Forward")
+    let lines = try files.map { try Project.text("Sources/Forward/\($0)").split(separator: "\n").count }
     #expect(files.count == 3)
     #expect(lines.reduce(0, +) < 300)
   }

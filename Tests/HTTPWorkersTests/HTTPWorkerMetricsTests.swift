@@ -4,6 +4,7 @@ import AppStore
 import AppStoreServerAPI
 import Foundation
 import MillraceCore
+import TestEnvironment
 import Testing
 
 @testable import HTTPWorkers
@@ -29,9 +30,7 @@ import Testing
     metrics.isOpen(true)
     metrics.beganWaiting()
     let text = registry.render()
-    let page = try String(
-      contentsOf: URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "docs/metrics.md"), encoding: .utf8)
+    let page = try Project.text("docs/metrics.md")
     let section = try #require(page.components(separatedBy: "\n## ").first { $0.hasPrefix("HTTP workers\n") })
     let rows = section.split(separator: "\n").filter { $0.hasPrefix("| `millrace_") }
     #expect(rows.count == HTTPWorkerMetrics.helpTexts.count)

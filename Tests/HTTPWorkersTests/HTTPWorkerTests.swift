@@ -9,6 +9,7 @@ import MillraceRecords
 import MillraceTesting
 import MillraceTime
 import Synchronization
+import TestEnvironment
 import Testing
 
 @testable import HTTPWorkers
@@ -269,9 +270,7 @@ import Testing
             handler: { url: "http://a", secretFile: s }
         """)
     var configuration = loaded.configuration
-    configuration.topics.directory =
-      URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "topics").path
+    configuration.topics.directory = Project.path("topics")
     let identity = try #require(try HTTPWorker.identities(in: configuration).first)
     let policy = configuration.policy(of: "winback", standard: identity.policy)
     let topics = WorkerTopics(HTTPWorker.self, as: identity, configuration, policy)

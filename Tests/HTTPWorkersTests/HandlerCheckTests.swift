@@ -10,6 +10,7 @@ import MillraceRecords
 import MillraceTime
 import MillraceWorker
 import Synchronization
+import TestEnvironment
 import TestSupport
 import Testing
 
@@ -162,7 +163,7 @@ final class ModelEndpoint: HTTPExchange {
   }
 
   @Test func `the families of samples are those of the topic files`() throws {
-    let topics = try TopicCatalog.load(directory: Samples.root.appending(path: "topics").path, prefix: "", lanes: 1)
+    let topics = try TopicCatalog.load(directory: Project.path("topics"), prefix: "", lanes: 1)
       .topics
     for (family, types) in NotificationFamily.types {
       let routed = topics.first { $0.name == family.topic }?.notifications.v2 ?? []

@@ -9,6 +9,7 @@ import MillraceCore
 import MillraceTesting
 import MillraceTime
 import Synchronization
+import TestEnvironment
 import TestSupport
 import Testing
 
@@ -124,11 +125,8 @@ extension StubEndpoint {
     seed: UInt64 = 1, metrics: (any MetricsFactory)? = nil,
     _ body: @escaping @Sendable (WorkerHarness) async throws -> Void
   ) async throws {
-    let directory = FileManager.default.temporaryDirectory.appending(path: "http-worker-\(UUID())")
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: directory) }
-    let secret = directory.appending(path: "secret").path
-    try Data(Self.secret.utf8).write(to: URL(filePath: secret))
+    let directory = try TemporaryDirectory()
+    let secret = try directory.write(Self.secret, to: "secret")
     var entry = WorkerEntry()
     entry.families = families
     entry.handler.url = Self.url

@@ -4,6 +4,7 @@ import AppStore
 import Foundation
 import Logging
 import Synchronization
+import TestEnvironment
 import TestSupport
 
 /// The files in `docs/http-workers/samples`.
@@ -13,15 +14,12 @@ enum Samples {
     var json: JSON
   }
 
-  /// The root of the repository.
-  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
-  private static let folder = root.appending(path: "docs/http-workers/samples")
+  private static let folder = "docs/http-workers/samples"
 
   /// The samples whose name begins with a word.
   static func named(_ prefix: String) throws -> [File] {
-    try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().filter { $0.hasPrefix(prefix) }.map {
-      File(name: $0, json: try JSON(parsing: Array(try Data(contentsOf: folder.appending(path: $0)))))
+    try Project.names(in: folder).filter { $0.hasPrefix(prefix) }.map {
+      File(name: $0, json: .object(try Project.json("\(folder)/\($0)")))
     }
   }
 }

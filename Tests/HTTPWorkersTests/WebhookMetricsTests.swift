@@ -3,6 +3,7 @@
 import Foundation
 import MillraceCore
 import MillraceWorker
+import TestEnvironment
 import Testing
 
 @testable import HTTPWorkers
@@ -18,9 +19,7 @@ import Testing
   ]
 
   @Test func `each reply has an outcome that the page lists`() throws {
-    let page = try String(
-      contentsOf: URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "docs/metrics.md"), encoding: .utf8)
+    let page = try Project.text("docs/metrics.md")
     let section = try #require(page.components(separatedBy: "\n## ").first { $0.hasPrefix("HTTP workers\n") })
     #expect(section.contains("`event`"))
     for (reply, labels) in Self.replies {

@@ -3,7 +3,7 @@
 
 import KafkaClient
 import MillraceRecords
-import SharedCluster
+import TestEnvironment
 
 /// The value of `KAFKA_BOOTSTRAP_SERVERS`, nil if it is not set or empty.
 let realCluster = SharedCluster.servers

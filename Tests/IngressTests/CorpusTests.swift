@@ -8,6 +8,7 @@ import Logging
 import MillraceCore
 import MillraceRecords
 import NIOHTTP1
+import TestEnvironment
 import Testing
 
 @testable import Ingress
@@ -28,14 +29,12 @@ private struct CorpusItem: Decodable, Sendable {
   var jws: String?
   var expected: Expected
 
-  static let all: [(item: CorpusItem, file: URL)] = {
-    guard let sharedDirectory else { return [] }
-    let directory = sharedDirectory.appendingPathComponent("corpus")
+  static let all: [(item: CorpusItem, file: String)] = {
+    guard SharedMaterial.isPresent else { return [] }
     do {
-      return try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
-        .filter { $0.pathExtension == "json" }
-        .sorted { $0.path < $1.path }
-        .map { (try JSONDecoder().decode(CorpusItem.self, from: Data(contentsOf: $0)), $0) }
+      return try SharedMaterial.names(in: "corpus").filter { $0.hasSuffix(".json") }.map {
+        (try JSONDecoder().decode(CorpusItem.self, from: Data(SharedMaterial.bytes("corpus/\($0)"))), "corpus/\($0)")
+      }
     } catch {
       Issue.record(error, "cannot read the corpus")
       return []
@@ -44,7 +43,7 @@ private struct CorpusItem: Decodable, Sendable {
 }
 
 @Suite(
-  .enabled(if: sharedDirectory != nil, "../shared is absent: data signed by Apple is not tested"),
+  .enabled(if: SharedMaterial.isPresent, "../shared is absent: data signed by Apple is not tested"),
   .timeLimit(.minutes(15)))
 struct CorpusTests {
   @Test func `only notifications signed by Apple are stored, with unchanged bytes`() async throws {
@@ -114,7 +113,7 @@ struct CorpusTests {
     var counts = (accepted: 0, refused: 0)
     for (settings, vectors) in Dictionary(grouping: try Vector.notifications(), by: \.config) {
       var fixture = try IngressFixture()
-      fixture.configuration.trust.roots = [Vector.directory.appendingPathComponent(settings.root).path]
+      fixture.configuration.trust.roots = [SharedMaterial.path("vectors/\(settings.root)")]
       var app = AppSettings()
       app.bundleId = settings.bundleId
       app.appAppleId = settings.appAppleId
@@ -178,14 +177,12 @@ struct CorpusTests {
     var config: Config
     var expect: Expectation
 
-    static var directory: URL { (sharedDirectory ?? packageRoot).appendingPathComponent("vectors") }
-
     static func notifications() throws -> [Vector] {
-      let document = try Data(contentsOf: directory.appendingPathComponent("vectors.json"))
+      let document = Data(try SharedMaterial.bytes("vectors/vectors.json"))
       return try JSONDecoder().decode(Document.self, from: document).vectors.filter { $0.kind == "notification" }
     }
 
-    var jws: [UInt8] { get throws { Array(try Data(contentsOf: Self.directory.appendingPathComponent(file))) } }
+    var jws: [UInt8] { get throws { try SharedMaterial.bytes("vectors/\(file)") } }
   }
 
   /// The posted form of a V1 item: its `body` member as compact JSON.
@@ -194,8 +191,8 @@ struct CorpusTests {
     var password: String?
     var bundleId: String?
 
-    init(_ file: URL) throws {
-      let item = try JSONObject(parsing: Array(Data(contentsOf: file)))
+    init(_ file: String) throws {
+      let item = try SharedMaterial.json(file)
       guard case .object(let body)? = item["body"] else {
         bytes = []
         return

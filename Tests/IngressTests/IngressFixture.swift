@@ -13,19 +13,10 @@ import MillraceRecords
 import NIOCore
 import NIOHTTP1
 import ServiceLifecycle
+import TestEnvironment
 import Testing
 
 @testable import Ingress
-
-/// The root directory of the package.
-let packageRoot = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-  .deletingLastPathComponent()
-
-/// The shared corpus next to the clone, nil if it is absent.
-let sharedDirectory: URL? = {
-  let url = packageRoot.deletingLastPathComponent().appendingPathComponent("shared")
-  return FileManager.default.fileExists(atPath: url.appendingPathComponent("corpus").path) ? url : nil
-}()
 
 /// A response as a client receives it.
 struct Answer: Sendable, Hashable {
@@ -57,7 +48,7 @@ struct IngressFixture {
     try Data(Self.password.utf8).write(to: secret)
     var configuration = MillraceConfiguration()
     configuration.kafka.durability = .relaxed
-    configuration.topics.directory = packageRoot.appendingPathComponent("topics").path
+    configuration.topics.directory = Project.path("topics")
     configuration.topics.lanes = 3
     configuration.topics.prefix = ClusterUnderTest.topicPrefix
     configuration.trust.roots = [root.path]

@@ -4,6 +4,7 @@ import AppStoreSigning
 import Foundation
 import MillraceWorker
 import Synchronization
+import TestEnvironment
 import Testing
 
 #if canImport(Glibc)
@@ -35,7 +36,7 @@ final class IngressProcess: @unchecked Sendable {
     let directory = fixture.directory
     let file = directory.appendingPathComponent("millrace.yaml")
     log = directory.appendingPathComponent("ingress.log")
-    let topics = packageRoot.appendingPathComponent("topics").path
+    let topics = Project.path("topics")
     try """
     kafka: { bootstrapServers: "\(bootstrapServers)", durability: relaxed }
     topics: { directory: "\(topics)", prefix: "\(fixture.configuration.topics.prefix)", lanes: \(fixture.configuration.topics.lanes) }

@@ -2,6 +2,7 @@
 
 import MillraceTime
 import Foundation
+import TestEnvironment
 import Testing
 
 @testable import Ingress
@@ -18,9 +19,7 @@ import Testing
   }
 
   private func page() throws -> [Row] {
-    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("docs/metrics.md")
-    return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").compactMap { line in
+    try Project.text("docs/metrics.md").split(separator: "\n").compactMap { line in
       let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
       guard cells.count >= 3, line.hasPrefix("| `") else { return nil }
       return Row(

@@ -1,4 +1,4 @@
-import SharedCluster
+import TestEnvironment
 import Testing
 
 @testable import KafkaClient

@@ -1,5 +1,5 @@
 import KafkaClient
-import SharedCluster
+import TestEnvironment
 import Testing
 
 /// The cluster in `KAFKA_BOOTSTRAP_SERVERS`. Each test has its own topics, groups and ids, so suites can run in

@@ -5,6 +5,7 @@ import AppStoreSigning
 import Foundation
 import KafkaClient
 import MillraceCore
+import TestEnvironment
 import Testing
 
 @testable import Operations
@@ -120,7 +121,7 @@ struct CommandLineTests {
     let file = fixture.directory.appendingPathComponent("acls.yaml").path
     try """
     kafka: { bootstrapServers: "127.0.0.1:1" }
-    topics: { prefix: t-, directory: \(topicsDirectory) }
+    topics: { prefix: t-, directory: \(Project.root)/topics }
     workers:
       refunds: {}
       consumption: {}
@@ -195,7 +196,7 @@ struct CommandLineTests {
     #expect(result.status == 0)
     #expect(result.out.contains("8443") && result.out.contains("MILLRACE_INGRESS_PORT"))
     let reference = try await CommandProcess.run(["config", "--reference"])
-    let page = try Files.readText("\(packageRoot.path)/docs/configuration.md")
+    let page = try Project.text("docs/configuration.md")
     #expect(page == reference.out, "write it again: millrace config --reference")
     let file = fixture.directory.appendingPathComponent("wrong.yaml").path
     try "kafka: { bootstrapserver: x }\nnonsense: 1\n".write(toFile: file, atomically: true, encoding: .utf8)
@@ -221,7 +222,7 @@ struct CommandLineTests {
     let process = try CommandProcess(
       [],
       environment: [
-        "MILLRACE_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "MILLRACE_TOPICS_DIRECTORY": topicsDirectory,
+        "MILLRACE_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "MILLRACE_TOPICS_DIRECTORY": Project.path("topics"),
         "MILLRACE_ADMIN_PORT": "0",
       ], program: "millrace-refunds")
     let first = await process.nextErrorLine()

@@ -3,6 +3,7 @@ import AppStoreSigning
 import Foundation
 import KafkaClient
 import MillraceCore
+import TestEnvironment
 import Testing
 
 @testable import Postgres
@@ -110,12 +111,9 @@ func record(
   }
 
   @Test func `every field of a schema has a column`() throws {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
     for definition in PostgresSettings.Table.allCases.map(TableDefinition.of) {
       guard let topic = definition.topic else { continue }
-      let file = root.appending(path: "topics/schemas/\(topic).schema.json")
-      guard case .object(let properties)? = try JSONObject(parsing: Array(try Data(contentsOf: file)))["properties"]
+      guard case .object(let properties)? = try Project.json("topics/schemas/\(topic).schema.json")["properties"]
       else { return #expect(Bool(false)) }
       #expect(Set(properties.members.map(\.key)) == Set(definition.columns.map(\.field)), "\(topic)")
     }
@@ -126,9 +124,7 @@ func record(
 
 @Suite struct PostgresMetricsTests {
   @Test func `docs/metrics.md has a row for every metric, with its help text`() throws {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let rows = try String(contentsOf: root.appending(path: "docs/metrics.md"), encoding: .utf8).split(separator: "\n")
+    let rows = try Project.text("docs/metrics.md").split(separator: "\n")
       .filter { $0.hasPrefix("| `millrace_postgres_") }
     #expect(rows.count == PostgresMetrics.helpTexts.count)
     for (name, help) in PostgresMetrics.helpTexts {

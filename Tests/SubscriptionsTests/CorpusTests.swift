@@ -2,18 +2,14 @@
 
 import AppStore
 import Foundation
+import TestEnvironment
 import Testing
 
 @testable import Subscriptions
 
-/// The folder with material for tests, next to the clone; nil if it is absent.
-private let corpus: URL? = {
-  let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-  let url = tests.deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("shared/corpus")
-  return FileManager.default.fileExists(atPath: url.path) ? url : nil
-}()
-
-@Suite(.enabled(if: corpus != nil, "../shared is absent: notifications signed by Apple are not folded into states"))
+@Suite(
+  .enabled(
+    if: SharedMaterial.isPresent, "../shared is absent: notifications signed by Apple are not folded into states"))
 struct CorpusTests {
   private struct Item: Decodable {
     struct Expected: Decodable { var valid: Bool? }
@@ -58,16 +54,13 @@ struct CorpusTests {
     """
 
   @Test func `each notification leads to the expected state`() throws {
-    let folder = try #require(corpus)
     var lines: [String] = []
-    for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil).sorted(
-      by: { $0.path < $1.path }) where file.lastPathComponent.hasPrefix("v2-")
-    {
-      let item = try JSONDecoder().decode(Item.self, from: Data(contentsOf: file))
+    for file in try SharedMaterial.names(in: "corpus") where file.hasPrefix("v2-") {
+      let item = try JSONDecoder().decode(Item.self, from: Data(SharedMaterial.bytes("corpus/\(file)")))
       let notification = ResponseBodyV2DecodedPayload(json: try #require(try payload(item.jws)))
       let transaction = try payload(notification.data?.signedTransactionInfo).map(JWSTransactionDecodedPayload.init)
       let renewal = try payload(notification.data?.signedRenewalInfo).map(JWSRenewalInfoDecodedPayload.init)
-      let name = file.deletingPathExtension().lastPathComponent
+      let name = file.replacing(".json", with: "")
       guard let report = SubscriptionReport(notification, transaction: transaction, renewal: renewal) else {
         var purchase = PurchaseState()
         let event = transaction.flatMap { purchase.take($0)?.event }

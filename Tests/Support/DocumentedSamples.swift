@@ -1,6 +1,7 @@
 // Reads the JSON samples of a page in `docs/`.
 
 internal import Foundation
+internal import TestEnvironment
 
 /// A JSON block of a page, with the title of its section.
 package struct DocumentedSample: Sendable {
@@ -11,9 +12,7 @@ package struct DocumentedSample: Sendable {
 
   /// The JSON blocks of a page, in order.
   package static func all(in page: String) throws -> [DocumentedSample] {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
+    let text = try Project.text(page)
     var samples: [DocumentedSample] = []
     var title = ""
     var json: [String]?

@@ -3,6 +3,7 @@
 
 package import AppStore
 internal import Foundation
+internal import TestEnvironment
 
 /// A JSON Schema of `topics/schemas/` or `docs/http-workers/`.
 package struct SchemaCheck {
@@ -17,9 +18,7 @@ package struct SchemaCheck {
   package init(protocolFile name: String) throws { try self.init(file: "docs/http-workers/\(name).schema.json") }
 
   private init(file: String) throws {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    schema = try JSONObject(parsing: Array(try Data(contentsOf: root.appending(path: file))))
+    schema = try Project.json(file)
   }
 
   /// Returns the violations in a value, empty if it is valid.

@@ -1,4 +1,5 @@
 import AppStore
+import TestEnvironment
 import Testing
 
 @testable import AppStoreServerAPI
@@ -106,9 +107,9 @@ import Testing
     .configuration: "App Store Connect",
   ]
 
-  @Test(.enabled(if: SharedMaterial.isPresent, Comment(rawValue: SharedMaterial.absence)))
+  @Test(.enabled(if: SharedMaterial.isPresent, "../shared is absent"))
   func `the classes above cover all of Apple's codes, and retry those that Apple calls retryable`() throws {
-    let facts = try SharedMaterial.object("app-store-facts/error-codes.json").objects("errors")
+    let facts = try SharedMaterial.json("app-store-facts/error-codes.json").objects("errors")
     let classes = Dictionary(uniqueKeysWithValues: Self.expected.map { ($0.0, $0.1) })
     var seen: Set<Int64> = []
     for fact in facts {

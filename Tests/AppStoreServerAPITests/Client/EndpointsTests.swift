@@ -3,6 +3,7 @@
 import AppStore
 import AppStoreSignature
 import MillraceTime
+import TestEnvironment
 import Testing
 
 @testable import AppStoreServerAPI
@@ -139,9 +140,9 @@ import Testing
   }
 
   @Test(
-    .enabled(if: SharedMaterial.isPresent, Comment(rawValue: SharedMaterial.absence)), arguments: APIEndpoint.allCases)
+    .enabled(if: SharedMaterial.isPresent, "../shared is absent"), arguments: APIEndpoint.allCases)
   func `path, method and body match Apple's list`(endpoint: APIEndpoint) async throws {
-    let facts = try SharedMaterial.object("app-store-facts/endpoints.json").objects("endpoints")
+    let facts = try SharedMaterial.json("app-store-facts/endpoints.json").objects("endpoints")
     let fact = try #require(facts.first { $0.string("name") == endpoint.rawValue })
     let exchange = ScriptedExchange(answer: try answer(endpoint).0)
     _ = try await call(endpoint, try fixture.client(exchange))

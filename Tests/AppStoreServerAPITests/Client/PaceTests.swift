@@ -2,6 +2,7 @@
 
 import AppStore
 import MillraceTime
+import TestEnvironment
 import Testing
 
 @testable import AppStoreServerAPI

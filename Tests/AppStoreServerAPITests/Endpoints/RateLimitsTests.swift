@@ -1,4 +1,5 @@
 import AppStore
+import TestEnvironment
 import Testing
 
 @testable import AppStoreServerAPI
@@ -19,9 +20,9 @@ import Testing
     #expect(abs(limits.perSecond(.getTransactionInfo, in: .sandbox) - 5.0 / 600) < 1e-12)
   }
 
-  @Test(.enabled(if: SharedMaterial.isPresent, Comment(rawValue: SharedMaterial.absence)))
+  @Test(.enabled(if: SharedMaterial.isPresent, "../shared is absent"))
   func `the limits match Apple's table`() throws {
-    let facts = try SharedMaterial.object("app-store-facts/endpoints.json").objects("endpoints")
+    let facts = try SharedMaterial.json("app-store-facts/endpoints.json").objects("endpoints")
     for endpoint in APIEndpoint.allCases {
       let fact = try #require(facts.first { $0.string("name") == endpoint.rawValue }, "\(endpoint)")
       if let documented = fact.integer("rateLimitPerSecondProduction") {

@@ -3,6 +3,7 @@ import MillraceTime
 import Crypto
 import Foundation
 import JWTKit
+import TestEnvironment
 import Testing
 
 @testable import AppStoreServerAPI

@@ -3,6 +3,7 @@
 import AppStore
 import AppStoreSigning
 import Foundation
+import TestEnvironment
 import Testing
 
 @testable import AppStoreSimulator
@@ -19,7 +20,7 @@ private struct Story: Sendable {
   let happens: Act
 }
 
-@Suite(.enabled(if: SharedMaterial.isPresent, SharedMaterial.absence)) struct DocumentedTypesV1Tests {
+@Suite(.enabled(if: SharedMaterial.isPresent, "../shared is absent")) struct DocumentedTypesV1Tests {
   private static let now = Timestamp.newYear + .seconds(86_400)
   private static let later = now + .seconds(60)
 

@@ -2,6 +2,7 @@ import AppStore
 import MillraceTime
 import Foundation
 import Logging
+import TestEnvironment
 import Testing
 
 @testable import AppStoreSimulator
@@ -22,12 +23,9 @@ import Testing
   ]
 
   private static func file(_ name: String) throws -> Scenario {
-    let root = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent().appending(
-      path: "../../../scenarios")
     #expect(
-      try FileManager.default.contentsOfDirectory(atPath: root.path()).filter { $0.hasSuffix(".yaml") }.sorted()
-        == files.map { $0 + ".yaml" })
-    return try Scenario(yaml: String(contentsOf: root.appending(path: name + ".yaml"), encoding: .utf8))
+      try Project.names(in: "scenarios").filter { $0.hasSuffix(".yaml") } == files.map { $0 + ".yaml" })
+    return try Scenario(yaml: Project.text("scenarios/\(name).yaml"))
   }
 
   @Test(arguments: files)

@@ -1,4 +1,5 @@
 import AppStore
+import TestEnvironment
 import Testing
 
 @testable import AppStoreSimulator
@@ -33,7 +34,7 @@ import Testing
     #expect(APIFailure.transactionIdNotFound.status == 404)
   }
 
-  @Test(.enabled(if: SharedMaterial.isPresent, SharedMaterial.absence))
+  @Test(.enabled(if: SharedMaterial.isPresent, "../shared is absent"))
   func `every numbered error is one of Apple's, with its status`() throws {
     guard case .array(let items) = try SharedMaterial.json("app-store-facts/error-codes.json")["errors"] else {
       Issue.record("error-codes.json has no errors")

@@ -1,5 +1,6 @@
 import AppStore
 import HTTPTypes
+import TestEnvironment
 import Testing
 
 @testable import AppStoreSimulator
@@ -52,7 +53,7 @@ import Testing
     #expect(APIRoute.match(.get, path: path) == .nothing)
   }
 
-  @Test(.enabled(if: SharedMaterial.isPresent, SharedMaterial.absence))
+  @Test(.enabled(if: SharedMaterial.isPresent, "../shared is absent"))
   func `names, methods, paths and limits match the documentation`() throws {
     guard case .array(let items) = try SharedMaterial.json("app-store-facts/endpoints.json")["endpoints"] else {
       Issue.record("endpoints.json has no endpoints")

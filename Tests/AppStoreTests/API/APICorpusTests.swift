@@ -1,6 +1,7 @@
 // The sample bodies of Apple's own libraries, next to the checkout. Decoding and encoding loses nothing.
 
 import AppStore
+import TestEnvironment
 import Testing
 
 @Suite(.enabled(if: SharedMaterial.isPresent, "needs the corpus next to the checkout"))
@@ -22,7 +23,7 @@ struct APICorpusTests {
   ]
 
   @Test func everySampleBodyDecodesAndEncodesBackWithoutLossOfAnyField() throws {
-    let samples = try SharedMaterial.corpus("sample-apple-").filter { $0.kind == "api_sample" }
+    let samples = try CorpusItem.all("sample-apple-").filter { $0.kind == "api_sample" }
     #expect(samples.count >= Self.models.count)
     for sample in samples {
       let model = try #require(Self.models[String(sample.id.dropFirst("sample-apple-".count))], "\(sample.id)")
@@ -32,7 +33,7 @@ struct APICorpusTests {
 
   @Test func whatASampleSaysIsWhatItsPropertiesSay() throws {
     func body(_ name: String) throws -> JSONObject {
-      try #require(try SharedMaterial.corpus("sample-apple-\(name)").first?.body)
+      try #require(try CorpusItem.all("sample-apple-\(name)").first?.body)
     }
     let error = APIErrorBody(json: try body("familyTransactionNotSupportedError"))
     #expect(error.errorCode == .familyTransactionNotSupported && error.errorMessage?.isEmpty == false)

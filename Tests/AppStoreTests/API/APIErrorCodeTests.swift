@@ -1,4 +1,5 @@
 import AppStore
+import TestEnvironment
 import Testing
 
 struct APIErrorCodeTests {

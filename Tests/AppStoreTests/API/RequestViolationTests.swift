@@ -2,6 +2,7 @@
 
 import AppStore
 import Foundation
+import TestEnvironment
 import Testing
 
 /// A request and the constraints that it breaks, as `field rule`.
@@ -31,8 +32,7 @@ struct RequestViolationTests {
 
   @Test(.enabled(if: SharedMaterial.isPresent, "needs Apple's documentation next to the checkout"))
   func everyViolationNamesAPageOfApplesDocumentation() throws {
-    let folder = try #require(SharedMaterial.directory)
-    let text = try String(contentsOf: folder.appending(path: "app-store-docs/server-api.md"), encoding: .utf8)
+    let text = try SharedMaterial.text("app-store-docs/server-api.md")
     let pages = Set(text.split(separator: "\n").filter { $0.hasPrefix("## ") }.map { $0.dropFirst(3).lowercased() })
     #expect(pages.count > 200)
     for violation in Self.all.flatMap(\.found) {

@@ -1,5 +1,6 @@
 import AppStore
 import Foundation
+import TestEnvironment
 import Testing
 
 /// An enumeration as a test argument.

@@ -1,12 +1,13 @@
 // Version 1 bodies next to the checkout.
 
 import AppStore
+import TestEnvironment
 import Testing
 
 @Suite(.enabled(if: SharedMaterial.isPresent, "needs the corpus next to the checkout"))
 struct CorpusV1Tests {
   @Test func everyBodyReadsAsExpectedAndLosesItsPasswordAlone() throws {
-    let items = try SharedMaterial.corpus("v1-")
+    let items = try CorpusItem.all("v1-")
     #expect(items.count >= 5)
     for item in items {
       let posted = try #require(item.body).serialized()

@@ -1,12 +1,13 @@
 // Real and sample payloads next to the checkout. The types have to know every field and read it unchanged.
 
 import AppStore
+import TestEnvironment
 import Testing
 
 @Suite(.enabled(if: SharedMaterial.isPresent, "needs the corpus next to the checkout"))
 struct CorpusTests {
   @Test func everySampleOfApplesLibrariesReadsWithEachFieldEqual() throws {
-    let samples = try SharedMaterial.corpus("sample-apple-").filter { $0.kind == "decoded_sample" }
+    let samples = try CorpusItem.all("sample-apple-").filter { $0.kind == "decoded_sample" }
     #expect(samples.count >= 9)
     for sample in samples {
       let body = try #require(sample.body)
@@ -24,7 +25,7 @@ struct CorpusTests {
   }
 
   @Test func everyNotificationThatAppleSignedReadsWithoutAnOddField() throws {
-    let items = try SharedMaterial.corpus("v2-")
+    let items = try CorpusItem.all("v2-")
     #expect(items.count >= 13)
     for item in items {
       let payload = try ResponseBodyV2DecodedPayload(parsing: try payloadBytes(#require(item.jws)))
@@ -40,7 +41,7 @@ struct CorpusTests {
   }
 
   @Test func xcodesDatesWithFractionsRead() throws {
-    let item = try #require(try SharedMaterial.corpus("neg-xcode-signed-transaction-apple").first)
+    let item = try #require(try CorpusItem.all("neg-xcode-signed-transaction-apple").first)
     let payload = try JWSTransactionDecodedPayload(parsing: payloadBytes(#require(item.jws)))
     #expect(payload.purchaseDate != nil && payload.expiresDate != nil && payload.environment == .xcode)
     #expect(payload.oddFields.isEmpty)

@@ -5,11 +5,9 @@ import Foundation
 import KafkaClient
 import MillraceCore
 import MillraceRecords
+import TestEnvironment
 
 @testable import Console
-
-let packageRoot = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-  .deletingLastPathComponent().deletingLastPathComponent()
 
 enum Deployment {
   static let now = Timestamp(millisecondsSince1970: 1_767_225_600_000)
@@ -17,7 +15,7 @@ enum Deployment {
 
   static func configuration(_ change: (inout MillraceConfiguration) -> Void = { _ in }) -> MillraceConfiguration {
     var configuration = MillraceConfiguration()
-    configuration.topics.directory = packageRoot.appendingPathComponent("topics").path
+    configuration.topics.directory = Project.path("topics")
     configuration.topics.lanes = lanes
     configuration.console.port = 0
     configuration.console.proxy = .none

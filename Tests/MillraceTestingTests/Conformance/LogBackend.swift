@@ -6,7 +6,7 @@ import Foundation
 import KafkaClient
 import MillraceRecords
 import MillraceTesting
-import SharedCluster
+import TestEnvironment
 import Synchronization
 import Testing
 

@@ -6,6 +6,7 @@ import Foundation
 import KafkaClient
 import MillraceRecords
 import MillraceTesting
+import TestEnvironment
 import Testing
 
 @testable import Operations
@@ -63,7 +64,7 @@ import Testing
   }
 
   @Test func `the schema declares every member and requires the mandatory ones`() throws {
-    let file = URL(fileURLWithPath: topicsDirectory).appendingPathComponent("schemas/millrace.audit.schema.json")
+    let file = URL(filePath: Project.path("topics/schemas/millrace.audit.schema.json"))
     let schema = try JSONObject(parsing: [UInt8](try Data(contentsOf: file)))
     guard case .object(let properties)? = schema["properties"], case .array(let required)? = schema["required"] else {
       Issue.record("the schema has no properties")

@@ -1,15 +1,16 @@
 // `docs/internals.md` leads a newcomer through the sources, so every file that it names has to exist.
 
 import Foundation
+import TestEnvironment
 import Testing
 
 @Suite struct InternalsPageTests {
   @Test func `every file that the page names exists`() throws {
-    let page = try String(contentsOf: packageRoot.appendingPathComponent("docs/internals.md"), encoding: .utf8)
+    let page = try Project.text("docs/internals.md")
     let paths = Self.paths(in: page)
     #expect(paths.count >= 40, "the page names only \(paths.count) files")
     let missing = paths.filter { path in
-      !FileManager.default.fileExists(atPath: packageRoot.appendingPathComponent(path).path)
+      !FileManager.default.fileExists(atPath: Project.path(path))
     }
     #expect(missing == [], "docs/internals.md names files that do not exist")
   }

@@ -1,6 +1,7 @@
 import AppStore
 import KafkaClient
 import MillraceWorker
+import TestEnvironment
 import Testing
 
 @testable import Operations

@@ -2,6 +2,7 @@ import AppStore
 import AppStoreSigning
 import KafkaClient
 import MillraceRecords
+import TestEnvironment
 import Testing
 
 @testable import Operations

@@ -1,4 +1,5 @@
 import MillraceRecords
+import TestEnvironment
 import Testing
 
 @testable import Operations
@@ -9,7 +10,7 @@ struct TopicSelectionTests {
 
   init() throws {
     catalog = try TopicCatalog.load(
-      directory: topicsDirectory, prefix: "x.", lanes: 3)
+      directory: Project.path("topics"), prefix: "x.", lanes: 3)
   }
 
   @Test("the default is all notification topics and the quarantine")

@@ -1,11 +1,12 @@
 import Foundation
+import TestEnvironment
 import Testing
 
 @testable import Operations
 
 @Suite struct ConsumerPackageTests {
   @Test func `examples/winback is what the command writes`() throws {
-    let example = packageRoot.appendingPathComponent("examples/winback")
+    let example = URL(filePath: Project.path("examples/winback"))
     let package = ConsumerPackage(try ConsumerName("winback"), dependency: .path("../.."))
     for file in package.files {
       let text = try String(contentsOf: example.appendingPathComponent(file.path), encoding: .utf8)
@@ -15,7 +16,7 @@ import Testing
 
   @Test(arguments: ConsumerPackage.Language.allCases)
   func `the project in another language has every file of its template`(language: ConsumerPackage.Language) throws {
-    let folder = packageRoot.appendingPathComponent("Sources/Operations/NewConsumer/Templates")
+    let folder = URL(filePath: Project.path("Sources/Operations/NewConsumer/Templates"))
     let prefix = "\(language.rawValue)--"
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix(prefix) }
     let files = ConsumerPackage(try ConsumerName("win-back"), language: language).files

@@ -7,6 +7,7 @@ import MillraceRecords
 import MillraceTesting
 import MillraceTime
 import MillraceWorker
+import TestEnvironment
 import Testing
 
 @testable import MillraceCore
@@ -30,7 +31,7 @@ private struct Keeper: NotificationWorker {
     try "a secret of at least 32 bytes, really\n".write(to: keyFile, atomically: true, encoding: .utf8)
     defer { try? FileManager.default.removeItem(at: keyFile) }
     var setup = WorkerHarness.Setup()
-    setup.configuration.topics.directory = topicsDirectory
+    setup.configuration.topics.directory = Project.path("topics")
     setup.configuration.workers[Keeper.name] = WorkerEntry()
     setup.configuration.privacy.keyFile = keyFile.path
     let configuration = setup.configuration

@@ -1,5 +1,6 @@
 import AppStore
 import MillraceRecords
+import TestEnvironment
 import Testing
 
 @testable import KafkaClient

@@ -6,7 +6,7 @@ import MillraceTime
 import Foundation
 import KafkaClient
 import MillraceRecords
-import SharedCluster
+import TestEnvironment
 import Testing
 
 @testable import Operations
@@ -22,7 +22,7 @@ struct ReplayByTimeTests {
 
   /// Writes a record a minute for the last three hours.
   private func written(by log: KafkaLog) async throws -> [String: Timestamp] {
-    let catalog = try TopicCatalog.load(directory: topicsDirectory, prefix: prefix, lanes: 2)
+    let catalog = try TopicCatalog.load(directory: Project.path("topics"), prefix: prefix, lanes: 2)
     let topics = TopicsOperation(RealCluster.configuration, catalog: catalog, durability: .relaxed)
     #expect(try await topics.apply(try await topics.survey()) { _ in } == [])
     let times = Dictionary(uniqueKeysWithValues: (1...180).map { ("n\($0)", now - .seconds(Int64($0) * 60)) })

@@ -5,6 +5,7 @@ import AppStore
 import Foundation
 import KafkaClient
 import MillraceRecords
+import TestEnvironment
 import Testing
 
 @testable import Operations
@@ -22,7 +23,7 @@ import Testing
   }
 
   @Test func `a selection is counted, copied, listed and audited with the same description`() async throws {
-    let cluster = try TestCluster(TopicCatalog.load(directory: topicsDirectory, prefix: "", lanes: 2))
+    let cluster = try TestCluster(TopicCatalog.load(directory: Project.path("topics"), prefix: "", lanes: 2))
     try await cluster.write((0..<20).map { Self.record($0, type: $0.isMultiple(of: 4) ? "REFUND" : "REVOKE") })
     let environment = ["MILLRACE_KAFKA_BOOTSTRAP_SERVERS": cluster.embedded.bootstrapServers]
     func millrace(_ arguments: String...) async throws -> CommandProcess.Result {

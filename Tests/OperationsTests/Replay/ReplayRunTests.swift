@@ -4,6 +4,7 @@ import AppStore
 import MillraceTime
 import KafkaClient
 import MillraceWorker
+import TestEnvironment
 import Testing
 
 @testable import Operations

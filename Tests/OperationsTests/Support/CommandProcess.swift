@@ -1,6 +1,7 @@
 // Runs the built `millrace` as a process, to test exit codes, signals, and the split between output and error.
 
 import Foundation
+import TestEnvironment
 
 #if canImport(Glibc)
   import Glibc
@@ -39,7 +40,7 @@ struct CommandProcess {
     process.arguments = arguments
     // Removes the environment of the machine: a MILLRACE_ variable there must not affect a test.
     process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { $1 }
-    process.currentDirectoryURL = packageRoot
+    process.currentDirectoryURL = URL(filePath: Project.root)
     process.standardInput = input
     process.standardOutput = out
     process.standardError = err

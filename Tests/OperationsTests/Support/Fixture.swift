@@ -7,6 +7,7 @@ import Foundation
 import KafkaClient
 import MillraceCore
 import MillraceRecords
+import TestEnvironment
 
 @testable import Operations
 
@@ -24,7 +25,7 @@ struct Fixture {
   init() throws {
     chain = try SigningChain.generate(at: Self.signedDate)
     catalog = try TopicCatalog.load(
-      directory: topicsDirectory, prefix: "", lanes: 3)
+      directory: Project.path("topics"), prefix: "", lanes: 3)
     files = try TestFiles()
     try Data(chain.rootDER).write(to: directory.appendingPathComponent("root.der"))
     try Data(Self.password.utf8).write(to: directory.appendingPathComponent("secret"))
@@ -36,7 +37,7 @@ struct Fixture {
   func configuration(withApp: Bool = true) -> MillraceConfiguration {
     var configuration = MillraceConfiguration()
     configuration.trust.roots = [rootPath]
-    configuration.topics.directory = topicsDirectory
+    configuration.topics.directory = Project.path("topics")
     var settings = AppSettings()
     settings.bundleId = withApp ? app.bundleId : "com.example.other"
     settings.appAppleId = app.appAppleId

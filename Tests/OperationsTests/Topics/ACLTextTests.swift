@@ -1,5 +1,6 @@
 import MillraceCore
 import MillraceRecords
+import TestEnvironment
 import Testing
 
 @testable import Operations
@@ -11,7 +12,7 @@ import Testing
     let refunds = DeployedWorker(
       name: "refunds", process: "millrace-refunds",
       inputs: ["t-appstore.notifications.refunds", "t-appstore.transactions.refunds"])
-    let catalog = try TopicCatalog.load(directory: topicsDirectory, prefix: "t-", lanes: 2)
+    let catalog = try TopicCatalog.load(directory: Project.path("topics"), prefix: "t-", lanes: 2)
     processes = try AccessPlan(workers: [refunds], catalog: catalog, prefix: "t-")
       .processes(["millrace-ingress", "millrace-refunds", "millrace-cli-quarantine"])
   }

@@ -1,5 +1,6 @@
 import MillraceCore
 import MillraceRecords
+import TestEnvironment
 import Testing
 
 @testable import Operations
@@ -28,7 +29,7 @@ import Testing
 
   init() throws {
     catalog = try TopicCatalog.load(
-      directory: topicsDirectory, prefix: "t-", lanes: 2, workers: Self.workers.map { .init(name: $0.name) })
+      directory: Project.path("topics"), prefix: "t-", lanes: 2, workers: Self.workers.map { .init(name: $0.name) })
     plan = try AccessPlan(workers: Self.workers, catalog: catalog, prefix: "t-")
   }
 

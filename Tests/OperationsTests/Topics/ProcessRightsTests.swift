@@ -1,11 +1,12 @@
 import Foundation
+import TestEnvironment
 import Testing
 
 @testable import Operations
 
 @Suite struct ProcessRightsTests {
   @Test func `the page prints the table`() throws {
-    let page = try String(contentsOf: packageRoot.appendingPathComponent("docs/threat-model.md"), encoding: .utf8)
+    let page = try Project.text("docs/threat-model.md")
     let section = try #require(page.components(separatedBy: "### What each process may do in Kafka").dropFirst().first)
     let printed = section.split(separator: "\n").drop { !$0.hasPrefix("|") }.prefix { $0.hasPrefix("|") }.map(
       String.init)

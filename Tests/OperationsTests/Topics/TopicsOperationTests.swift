@@ -1,6 +1,6 @@
 import Foundation
 import KafkaClient
-import SharedCluster
+import TestEnvironment
 import Testing
 
 @testable import MillraceRecords
@@ -17,7 +17,7 @@ struct EmbeddedTopicsTests {
     let survey = try await operation.survey()
     #expect(survey.plan.isUpToDate, "\(survey.plan.table())")
     #expect(try await operation.apply(survey) { _ in } == [])
-    let wider = try TopicCatalog.load(directory: topicsDirectory, prefix: "", lanes: 6)
+    let wider = try TopicCatalog.load(directory: Project.path("topics"), prefix: "", lanes: 6)
     let different = TopicsOperation(cluster.configuration, catalog: wider, durability: .relaxed)
     let change = try await different.survey()
     let error = await #expect(throws: OperationError.self) { try await different.apply(change) { _ in } }
@@ -32,7 +32,7 @@ struct EmbeddedTopicsTests {
 struct TopicsOperationTests {
   private func operation(_ prefix: String, lanes: Int = 3) throws -> TopicsOperation {
     let catalog = try TopicCatalog.load(
-      directory: topicsDirectory, prefix: prefix, lanes: lanes)
+      directory: Project.path("topics"), prefix: prefix, lanes: lanes)
     return TopicsOperation(RealCluster.configuration, catalog: catalog, durability: .relaxed)
   }
 

@@ -1,6 +1,7 @@
 import AppStore
 import KafkaClient
 import MillraceRecords
+import TestEnvironment
 import Testing
 
 @testable import Operations
@@ -12,7 +13,7 @@ struct TopicsSurveyTests {
   private let cluster = ClusterDescription(clusterID: "abc", brokerCount: 3)
 
   init() throws {
-    catalog = try TopicCatalog.load(directory: topicsDirectory, prefix: "", lanes: 12)
+    catalog = try TopicCatalog.load(directory: Project.path("topics"), prefix: "", lanes: 12)
   }
 
   private func survey(_ present: [TopicDescription], on cluster: ClusterDescription? = nil) -> TopicsSurvey {

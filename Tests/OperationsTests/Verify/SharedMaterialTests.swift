@@ -3,12 +3,13 @@
 import MillraceTime
 import AppStore
 import MillraceWorker
+import TestEnvironment
 import Testing
 
 @testable import Operations
 
 // The material is not part of the project. Without it these tests are reported as skipped.
-@Suite("verify on shared material", .enabled(if: SharedMaterial.isPresent, Comment(rawValue: SharedMaterial.absence)))
+@Suite("verify on shared material", .enabled(if: SharedMaterial.isPresent, "../shared is absent"))
 struct SharedMaterialTests {
   private func report(
     on input: [UInt8], kind: SignedDataKind, roots: [String], _ facts: JSONObject
@@ -25,7 +26,7 @@ struct SharedMaterialTests {
 
   @Test("every vector has the expected result")
   func vectors() async throws {
-    guard case .array(let vectors)? = try SharedMaterial.object("vectors/vectors.json")["vectors"] else {
+    guard case .array(let vectors)? = try SharedMaterial.json("vectors/vectors.json")["vectors"] else {
       Issue.record("vectors.json holds no vectors")
       return
     }
@@ -52,7 +53,7 @@ struct SharedMaterialTests {
   func corpus() async throws {
     var counts = [true: 0, false: 0]
     for name in try SharedMaterial.names(in: "corpus") {
-      let item = try SharedMaterial.object("corpus/" + name)
+      let item = try SharedMaterial.json("corpus/" + name)
       guard let jws = item.string("jws"), let expected = item.object("expected"),
         case .bool(let isValid)? = expected["valid"]
       else { continue }

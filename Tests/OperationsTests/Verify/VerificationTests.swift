@@ -4,6 +4,7 @@ import AppStoreSignature
 import AppStoreSigning
 import Foundation
 import MillraceCore
+import TestEnvironment
 import Testing
 
 @testable import Operations

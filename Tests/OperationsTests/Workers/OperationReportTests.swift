@@ -1,5 +1,6 @@
 import AppStore
 import KafkaClient
+import TestEnvironment
 import Testing
 
 @testable import Operations

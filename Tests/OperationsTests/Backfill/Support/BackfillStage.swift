@@ -9,6 +9,7 @@ import KafkaClient
 import Logging
 import MillraceTesting
 import Synchronization
+import TestEnvironment
 import TestSupport
 import Testing
 
@@ -67,7 +68,7 @@ final class BackfillStage: Sendable {
     self.configuration = configuration
     let admission = try NotificationAdmission(configuration, clock: store.clock)
     self.admission = admission
-    let catalog = try TopicCatalog.load(directory: topicsDirectory, prefix: "", lanes: 2, workers: workers)
+    let catalog = try TopicCatalog.load(directory: Project.path("topics"), prefix: "", lanes: 2, workers: workers)
     self.catalog = catalog
     let log = InMemoryLog(clock: store.clock)
     self.log = log
