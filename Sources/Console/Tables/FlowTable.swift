@@ -50,7 +50,7 @@ struct FlowTable: Sendable {
   mutating func count(_ key: Key, at time: Timestamp, now: Timestamp) {
     let (minute, present) = (Self.minute(time), Self.minute(now))
     guard minute > present - Int64(Self.span), minute <= present + 1 else { return }
-    if present > prunedAt { prune(present) }
+    if present != prunedAt { prune(present) }
     var key = key
     if counts[key] == nil, counts.count >= Self.maximumKeys {
       key = Key(outcome: key.outcome, place: "other", label: "other")

@@ -23,8 +23,8 @@ final class HandlerPool: Sendable {
     var recorder: LaneEffectRecorder
     var began: Timestamp
     fileprivate var task: WorkerTask
-    /// The number of the run's time limit.
-    fileprivate var timeLimit: UInt64
+    /// The number of the run's time limit; nil while the crash mark is being written.
+    fileprivate var timeLimit: UInt64?
   }
 
   /// A run that is over, and its result.
@@ -154,7 +154,7 @@ final class HandlerPool: Sendable {
         sliceEnd = clock.now.advanced(by: Self.slice)
       }
       switch next(task, for: lane, now: now, expire) {
-      case .run(let run): guard await perform(run, for: lane) else { return }
+      case .run(let run): guard await perform(run, for: lane, expire) else { return }
       case .report: await lane.collect()
       case .rest: await rest()
       case .leave: return
@@ -175,7 +175,7 @@ final class HandlerPool: Sendable {
       state.lastRun += 1
       let run = Run(
         number: state.lastRun, job: job, recorder: LaneEffectRecorder(lane: lane, jobNumber: job.number),
-        began: clock.wallTime, task: task, timeLimit: limits.begin(state.lastRun, expire))
+        began: clock.wallTime, task: task, timeLimit: job.needsCrashMark ? nil : limits.begin(state.lastRun, expire))
       state.runs[run.number] = run
       // This run may take long, so another task has to take the remaining jobs and report the results.
       return (.run(run), state.jobs.isEmpty && !state.hasUnreportedResults ? nil : Self.wake(&state))
@@ -185,14 +185,27 @@ final class HandlerPool: Sendable {
   }
 
   /// - Returns: False if the run was abandoned. Its task then ends.
-  private func perform(_ run: Run, for lane: LaneRunner) async -> Bool {
+  private func perform(
+    _ run: Run, for lane: LaneRunner, _ expire: @escaping @Sendable (UInt64) -> Void
+  ) async -> Bool {
     // If the crash mark cannot be written, the lane is gone. The run may also be abandoned before the mark is written.
-    if run.job.isNamed {
-      guard await lane.writeMark(), state.withLock({ $0.runs[run.number] != nil }) else { return end(run.number, nil) }
+    if run.job.needsCrashMark {
+      guard await lane.writeMark(), begin(run.number, expire) else { return end(run.number, nil) }
     }
     switch run.job.input {
     case .record(let item): return end(run.number, await handler.run(item, recorder: run.recorder))
     case .timer(let timer): return end(run.number, await handler.run(FiredTimer(timer), recorder: run.recorder))
+    }
+  }
+
+  /// Starts the time limit of a run whose crash mark is written, so that waiting for Kafka takes none of its time.
+  /// - Returns: False if the run was abandoned.
+  private func begin(_ number: UInt64, _ expire: @escaping @Sendable (UInt64) -> Void) -> Bool {
+    state.withLock { state in
+      guard state.runs[number] != nil else { return false }
+      state.runs[number]?.began = clock.wallTime
+      state.runs[number]?.timeLimit = limits.begin(number, expire)
+      return true
     }
   }
 
@@ -210,7 +223,7 @@ final class HandlerPool: Sendable {
       whenEmpty?()
       return false
     }
-    limits.end(run.timeLimit)
+    if let limit = run.timeLimit { limits.end(limit) }
     return true
   }
 
@@ -267,7 +280,7 @@ final class HandlerPool: Sendable {
   }
 
   private func abandon(_ run: Run) {
-    limits.end(run.timeLimit)
+    if let limit = run.timeLimit { limits.end(limit) }
     metrics.handlerStuck()
     run.task.cancel()
   }

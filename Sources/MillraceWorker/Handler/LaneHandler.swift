@@ -28,17 +28,17 @@ enum HandlerResult: Sendable {
     }
   }
 
-  /// Why a timer has to fire again, for the log. Contains nothing that the outcome would write.
+  /// The reason why a timer has to fire again, for the log. It contains no records, states or payloads of the outcome.
   var timerFailure: String {
     switch self {
     case .decided(let outcome):
       if case .retry(_, let reason, let detail) = outcome.decision {
-        "\(reason): \(detail)"
+        "\(reason): \(detail.prefix(300))"
       } else {
         "the outcome is too large"
       }
     case .undecodable(let error): error.description
-    case .failed(_, let reason, let detail): "\(reason): \(detail)"
+    case .failed(_, let reason, let detail): "\(reason): \(detail.prefix(300))"
     }
   }
 }

@@ -3,7 +3,7 @@
 /// A record or a timer whose turn has come, until its outcome is decided. Its handler may run several times, or not at
 /// all.
 struct LaneJob: Sendable {
-  /// What the handler runs for. A lane runs one at a time for each key.
+  /// The input of a handler. A lane runs one at a time for each key.
   enum Input: Sendable {
     case record(LaneItem)
     case timer(NamedTimer)
@@ -14,9 +14,8 @@ struct LaneJob: Sendable {
   var input: Input
   /// The digest of the outcome to replace, if the record is reapplied.
   var replacing: UInt32?
-  /// Whether the lane suspects its records or timers of killing the process. It then commits its crash mark before the
-  /// run.
-  var isNamed: Bool
+  /// Whether the lane commits its crash mark before the run, because it suspects a record or timer of killing the process.
+  var needsCrashMark: Bool
 
   /// The value of the metric label `type`.
   var typeLabel: String {

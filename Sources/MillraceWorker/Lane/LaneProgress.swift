@@ -8,6 +8,7 @@ struct LaneRest: Sendable {
   var isQuiet: Bool
   /// Whether nothing is due or being committed. Handlers may still run.
   var isStill: Bool
+  /// The number of running handlers, without those that wait for a rate-limit slot.
   var handlers: Int
   /// The number of calls that wait for a rate-limit slot.
   var waits: Int

@@ -5,8 +5,6 @@ internal import KafkaClient
 internal import MillraceCore
 internal import MillraceRecords
 
-// MARK: - Commits
-
 extension LaneState {
   /// Adds a write, and applies its entries to the ledger as not yet committed.
   mutating func submit(_ write: LaneWrite) {

@@ -12,7 +12,7 @@ extension LaneState {
   /// Starts the records and timers that may run.
   mutating func dispatch(now: Timestamp) {
     while isRunning, let next = keys.next() {
-      let job = LaneJob(number: next.number, input: next.record, isNamed: watch.isOneAtATime)
+      let job = LaneJob(number: next.number, input: next.record, needsCrashMark: watch.isOneAtATime)
       switch job.input {
       case .record(let item): start(job, item, now: now)
       case .timer(let timer): start(job, timer, now: now)
@@ -49,7 +49,7 @@ extension LaneState {
       decided(job)
       return submit(LaneWrite(lane: epoch, finishes: item.position))
     }
-    if watch.isCondemned(item.position) {
+    if watch.isPoisoned(item.position) {
       return finish(job, item, rules.planner.crashed(item, now: now), began: now, now: now)
     }
     if isStrict,
@@ -72,7 +72,7 @@ extension LaneState {
     let named = NamedTimer(queued.name, timer)
     job.input = .timer(named)
     let mark = PoisonDetector.mark(of: named)
-    guard !watch.isCondemned(timer: mark) else { return deadLetter(job, named, as: mark, now: now) }
+    guard !watch.isPoisoned(timer: mark) else { return deadLetter(job, named, as: mark, now: now) }
     runningTimers[named.name] = mark
     actions.jobs.append(job)
   }
@@ -145,7 +145,7 @@ extension LaneState {
   private mutating func runAgain(_ job: LaneJob, _ item: LaneItem) {
     actions.jobs.append(
       LaneJob(
-        number: job.number, input: .record(item), replacing: job.replacing, isNamed: watch.isOneAtATime))
+        number: job.number, input: .record(item), replacing: job.replacing, needsCrashMark: watch.isOneAtATime))
   }
 
   private mutating func ended(_ job: LaneJob, _ timer: NamedTimer, _ result: HandlerResult, now: Timestamp) {

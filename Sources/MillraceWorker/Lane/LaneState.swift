@@ -56,7 +56,7 @@ struct LaneState: Sendable {
   let rules: LaneRules
   let startedAt: Timestamp
 
-  var phase = Phase.running
+  private(set) var phase = Phase.running
   /// Whether commits carry the mark of a clean end instead of the records that are running.
   var isEndMarked = false
 
@@ -65,7 +65,7 @@ struct LaneState: Sendable {
   var watermarks: LaneWatermarks
   var ages = LaneAges()
   /// The offset after the last record that was read, or the end of the source if it lies after that, by source.
-  var taken: ByTopic<Int64>
+  private var taken: ByTopic<Int64>
   /// The offset that the group has committed, by source.
   var committed: ByTopic<Int64>
 
@@ -73,7 +73,7 @@ struct LaneState: Sendable {
   var keys: KeyedScheduler<LaneJob.Input>
   var quota: LaneQuota
   /// The records of each retry topic that wait there.
-  var waiting: [DueHeap<LaneItem>]
+  private(set) var waiting: [DueHeap<LaneItem>]
   /// The number of writes that are not committed.
   var uncommitted = 0
   /// The bytes of the records in these writes.
@@ -81,7 +81,7 @@ struct LaneState: Sendable {
   /// The due timers that are queued or running.
   var firing: Set<String> = []
   /// Whether due work waits for a place. Then the next record or timer that leaves the lane is news for the clock.
-  var isHeldUp = false
+  private(set) var isHeldUp = false
   private var sweptAt: Timestamp
 
   /// The records whose handlers run. The crash mark names them for the next owner of the lane.
@@ -150,8 +150,7 @@ struct LaneState: Sendable {
   /// The number of handlers that run, also those that wait for a rate-limit slot.
   var runningHandlers: Int { keys.working + keys.waiting }
 
-  /// The offsets that the lane has read up to, whether it is idle, and the numbers of running handlers, of calls that
-  /// wait for a rate-limit slot, and of records in memory.
+  /// The work that the lane holds.
   func rest(now: Timestamp) -> LaneRest {
     let isAnythingDue = (waiting.map(\.nextDue) + [ledger.timers.nextDue]).contains { $0.map { $0 <= now } ?? false }
     let isStill = uncommitted == 0 && !isAnythingDue

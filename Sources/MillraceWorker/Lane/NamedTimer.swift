@@ -5,8 +5,8 @@ internal import KafkaClient
 
 /// A timer and its name.
 ///
-/// Its dead letter has no record to copy: the letter's key and value are those of the timer, and headers hold its name
-/// and time.
+/// A dead letter of a timer copies no record. It has the key and value of the timer, and headers hold the
+/// timer's name and time.
 struct NamedTimer: Sendable, Hashable {
   var name: String
   var timer: LaneTimer

@@ -123,7 +123,7 @@ package struct WorkerRest: Sendable, Hashable {
   package var taken: [TopicPartition: Int64] = [:]
   /// Whether no handler is running and nothing is being committed. Work that is not due yet does not matter.
   package var isQuiet = true
-  /// The number of records in memory: in handlers, being committed, or read ahead and not due yet.
+  /// The number of records in memory, and of writes that are not committed.
   package var held = 0
   /// Whether nothing is due or being committed. Handlers may still run.
   package var isStill = true

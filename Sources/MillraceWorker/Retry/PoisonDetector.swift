@@ -13,7 +13,7 @@ struct PoisonDetector: Sendable {
   /// commit a batch in time may be able to commit one record.
   static let startsUntilOneAtATime = 2
   /// The number of unclean starts, not counting losses, from which records become dead letters.
-  static let startsUntilCondemned = 3
+  static let startsUntilPoisoned = 3
 
   /// The id of this ownership of the lane.
   let owner: UInt32
@@ -29,7 +29,7 @@ struct PoisonDetector: Sendable {
   /// Records that become dead letters with ``reason`` and do not run.
   private(set) var poisoned: Set<SourcePosition>
   /// Timers, by ``mark(of:)``, that become dead letters with ``reason`` and do not fire.
-  private(set) var condemnedTimers: Set<UInt64> = []
+  private(set) var poisonedTimers: Set<UInt64> = []
 
   /// The records and timers that were with a handler at the last unclean end.
   private var suspected: Set<SourcePosition> = []
@@ -64,11 +64,11 @@ struct PoisonDetector: Sendable {
       }
       suspected.formUnion(positions(isLoss ? mark.suspected : mark.inFlight))
       suspectedTimers.formUnion(isLoss ? mark.suspectedTimers : mark.timers)
-      guard unclean.count >= Self.startsUntilCondemned else { continue }
+      guard unclean.count >= Self.startsUntilPoisoned else { continue }
       // Poisoned records stay poisoned even if the owner lost the lane before it settled them.
       poisoned.formUnion(positions(mark.poisoned + (isLoss ? [] : mark.inFlight.filter(mark.suspected.contains))))
-      condemnedTimers.formUnion(
-        mark.condemnedTimers + (isLoss ? [] : mark.timers.filter(mark.suspectedTimers.contains)))
+      poisonedTimers.formUnion(
+        mark.poisonedTimers + (isLoss ? [] : mark.timers.filter(mark.suspectedTimers.contains)))
     }
   }
 
@@ -82,7 +82,7 @@ struct PoisonDetector: Sendable {
   var isOneAtATime: Bool { uncleanStarts >= Self.startsUntilOneAtATime }
 
   /// Whether a record must become a dead letter. This does not change until the record is settled.
-  func isCondemned(_ position: SourcePosition) -> Bool { poisoned.contains(position) }
+  func isPoisoned(_ position: SourcePosition) -> Bool { poisoned.contains(position) }
 
   /// Returns the number that identifies a timer in marks. A timer that is set again for another time has another
   /// number.
@@ -91,11 +91,11 @@ struct PoisonDetector: Sendable {
   }
 
   /// Whether a timer must become a dead letter. This does not change until the timer is settled.
-  func isCondemned(timer mark: UInt64) -> Bool { condemnedTimers.contains(mark) }
+  func isPoisoned(timer mark: UInt64) -> Bool { poisonedTimers.contains(mark) }
 
   /// The outcome of a timer is in Kafka, and the process survived.
   mutating func settled(timer mark: UInt64) {
-    condemnedTimers.remove(mark)
+    poisonedTimers.remove(mark)
     suspectedTimers.remove(mark)
     countSettled()
   }
@@ -125,7 +125,7 @@ struct PoisonDetector: Sendable {
       positions.filter { $0.topic == topic }.map(\.offset)
     }
     return PoisonMark(
-      owner: owner, losses: losses, unclean: unclean, condemnedTimers: Array(condemnedTimers), timers: timers,
+      owner: owner, losses: losses, unclean: unclean, poisonedTimers: Array(poisonedTimers), timers: timers,
       suspectedTimers: Array(suspectedTimers), poisoned: offsets(poisoned), inFlight: inFlight,
       suspected: offsets(suspected)
     ).metadata

@@ -12,7 +12,7 @@ struct PoisonMark: Sendable, Hashable {
   /// Earlier consecutive ownerships that ended uncleanly and are not known to be losses, oldest first.
   var unclean: [UInt32]
   /// Timers of the lane that must not fire. The mark of every source contains them, because timers belong to no source.
-  var condemnedTimers: [UInt64]
+  var poisonedTimers: [UInt64]
   /// Timers of the lane that were with a handler.
   var timers: [UInt64]
   /// Timers of the lane that were with a handler at the unclean end before.
@@ -28,13 +28,13 @@ struct PoisonMark: Sendable, Hashable {
   static let mostUnclean = 8
 
   init(
-    owner: UInt32, losses: Int = 0, unclean: [UInt32], condemnedTimers: [UInt64] = [], timers: [UInt64] = [],
+    owner: UInt32, losses: Int = 0, unclean: [UInt32], poisonedTimers: [UInt64] = [], timers: [UInt64] = [],
     suspectedTimers: [UInt64] = [], poisoned: [Int64] = [], inFlight: [Int64], suspected: [Int64] = []
   ) {
     self.owner = owner
     self.losses = min(losses, Self.mostUnclean)
     self.unclean = unclean.suffix(Self.mostUnclean)
-    self.condemnedTimers = condemnedTimers
+    self.poisonedTimers = poisonedTimers
     self.timers = timers
     self.suspectedTimers = suspectedTimers
     self.poisoned = poisoned
@@ -46,13 +46,13 @@ struct PoisonMark: Sendable, Hashable {
   init?(_ metadata: String) {
     let parts = metadata.split(separator: ";", omittingEmptySubsequences: false)
     guard parts.count == 10, parts[0] == "3", let owner = UInt32(parts[1]), let losses = Int(parts[2]), losses >= 0,
-      let unclean = Self.numbers(parts[3], UInt32.self), let condemnedTimers = Self.numbers(parts[4], UInt64.self),
+      let unclean = Self.numbers(parts[3], UInt32.self), let poisonedTimers = Self.numbers(parts[4], UInt64.self),
       let timers = Self.numbers(parts[5], UInt64.self), let suspectedTimers = Self.numbers(parts[6], UInt64.self),
       let poisoned = Self.numbers(parts[7], Int64.self), let inFlight = Self.numbers(parts[8], Int64.self),
       let suspected = Self.numbers(parts[9], Int64.self)
     else { return nil }
     self.init(
-      owner: owner, losses: losses, unclean: unclean, condemnedTimers: condemnedTimers, timers: timers,
+      owner: owner, losses: losses, unclean: unclean, poisonedTimers: poisonedTimers, timers: timers,
       suspectedTimers: suspectedTimers, poisoned: poisoned, inFlight: inFlight, suspected: suspected)
   }
 
@@ -67,7 +67,7 @@ struct PoisonMark: Sendable, Hashable {
     let most = CommittedOffset.maximumMetadataBytes
     var text = "3;\(owner);\(losses);\(unclean.map(String.init).joined(separator: ","));"
     // The separators that follow need a byte each.
-    Self.append(condemnedTimers, to: &text, limit: most / 2)
+    Self.append(poisonedTimers, to: &text, limit: most / 2)
     text += ";"
     Self.append(timers, to: &text, limit: most / 2)
     text += ";"

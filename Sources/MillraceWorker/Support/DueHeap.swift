@@ -4,9 +4,9 @@ internal import AppStore
 
 /// A bounded heap, ordered by due time.
 ///
-/// A lane has one for each retry topic. In a single heap, records with a delay of hours would take
-/// the places that records with a delay of seconds need. If the heap is full, the lane stops reading that topic. The
-/// topic is in the order of due times, so unread records are not due before those in the heap.
+/// A lane has one for each retry topic. In a single heap, records with a delay of hours would take the places that
+/// records with a delay of seconds need. If the heap is full, the lane stops reading that topic. The topic is in the order
+/// of due times, so unread records are not due before those in the heap.
 struct DueHeap<Element: Sendable>: Sendable {
   private struct Entry: Comparable, Sendable {
     var due: Timestamp

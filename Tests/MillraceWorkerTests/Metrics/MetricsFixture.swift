@@ -137,7 +137,9 @@ final class MetricsFixture {
   /// Starts and crashes a second process, pauses the first beyond its session, and deletes unread records.
   func loseLanesAndRecords() async throws {
     let second = try await start("q")
-    #expect(await fleet.until { self.kinds().contains("revoked") } != nil)
+    // Each process has to own a lane: one that still hands over its lanes has none to lose.
+    #expect(await fleet.until { self.runtimes.suffix(2).allSatisfy { $0.readiness.owned == 1 } } != nil)
+    #expect(kinds().contains("revoked"))
     await second.crash()
     #expect(await fleet.until(step: .milliseconds(200)) { self.runtimes[0].readiness.owned == 2 } != nil)
     process?.log.pause()

@@ -107,7 +107,7 @@ import Testing
     let hung = FleetProcess.Shared<[CheckedContinuation<Void, Never>]>([])
     try fleet.put("hangs", key: "k")
     // The first two marks do not name the record, because nothing was committed after it began.
-    for life in 1...PoisonDetector.startsUntilCondemned + 1 {
+    for life in 1...PoisonDetector.startsUntilPoisoned + 1 {
       let process = fleet.start("p\(life)", isKept: false, hanging(hung))
       #expect(await fleet.until { hung.get().count == life } != nil)
       process.log.fail(

@@ -24,9 +24,9 @@ import Testing
     }
     watch = self.watch(watch.metadata(of: "a", inFlight: [7]), owner: 4)
     #expect(watch.poisoned == [suspect])
-    #expect(watch.isCondemned(suspect))
+    #expect(watch.isPoisoned(suspect))
     watch.settled(suspect)
-    #expect(!watch.isCondemned(suspect))
+    #expect(!watch.isPoisoned(suspect))
     #expect(watch.isOneAtATime, "there may be another poisoned record")
   }
 
@@ -68,23 +68,23 @@ import Testing
     let mark = PoisonDetector.mark(of: NamedTimer("t", timer))
     var watch = watch(PoisonDetector.cleanMetadata, owner: 1)
     for owner in 2...4 as ClosedRange<UInt32> {
-      #expect(watch.condemnedTimers.isEmpty)
+      #expect(watch.poisonedTimers.isEmpty)
       // A timer belongs to no source, so the metadata of every source names it.
       let metadata = ["a", "b"].map { ($0, watch.metadata(of: $0, inFlight: [], timers: [mark])) }
       watch = PoisonDetector(metadata: Dictionary(uniqueKeysWithValues: metadata), owner: owner, patience: 10)
     }
-    #expect(watch.isCondemned(timer: mark))
+    #expect(watch.isPoisoned(timer: mark))
     #expect(watch.poisoned.isEmpty)
     var moved = timer
     moved.at = Timestamp(millisecondsSince1970: 6_000)
-    #expect(!watch.isCondemned(timer: PoisonDetector.mark(of: NamedTimer("t", moved))))
-    #expect(!watch.isCondemned(timer: PoisonDetector.mark(of: NamedTimer("u", timer))))
+    #expect(!watch.isPoisoned(timer: PoisonDetector.mark(of: NamedTimer("t", moved))))
+    #expect(!watch.isPoisoned(timer: PoisonDetector.mark(of: NamedTimer("u", timer))))
     // The owner loses the lane before the timer settles.
     let lost = self.watch(watch.metadata(of: "a", inFlight: []), owner: 5, survivors: [4])
-    #expect(lost.condemnedTimers == [mark])
+    #expect(lost.poisonedTimers == [mark])
     watch.settled(timer: mark)
-    #expect(watch.condemnedTimers.isEmpty)
-    #expect(PoisonMark(watch.metadata(of: "a", inFlight: []))?.condemnedTimers == [])
+    #expect(watch.poisonedTimers.isEmpty)
+    #expect(PoisonMark(watch.metadata(of: "a", inFlight: []))?.poisonedTimers == [])
   }
 
   @Test func `a mark with an unknown owner is suspicious`() {
@@ -128,21 +128,21 @@ import Testing
     #expect(PoisonMark(full.metadata).map { $0.poisoned.count > 180 } == true)
     let timers = (0..<2_000 as Range<UInt64>).map { UInt64.max - $0 }
     let timed = PoisonMark(
-      owner: .max, unclean: [], condemnedTimers: timers, timers: timers, poisoned: [], inFlight: mark.inFlight)
+      owner: .max, unclean: [], poisonedTimers: timers, timers: timers, poisoned: [], inFlight: mark.inFlight)
     #expect(timed.metadata.utf8.count <= CommittedOffset.maximumMetadataBytes)
     let half = PoisonMark(timed.metadata)
-    #expect(half.map { $0.condemnedTimers.count > 80 && $0.inFlight.count > 80 } == true)
+    #expect(half.map { $0.poisonedTimers.count > 80 && $0.inFlight.count > 80 } == true)
   }
 
   @Test func `a process that is killed again and again poisons no record that was running once`() {
     var watch = watch(PoisonDetector.cleanMetadata, owner: 1)
     for owner in 2...40 as ClosedRange<UInt32> {
       watch = self.watch(watch.metadata(of: "a", inFlight: [Int64(owner)], timers: [UInt64(owner)]), owner: owner)
-      #expect(watch.poisoned.isEmpty && watch.condemnedTimers.isEmpty)
+      #expect(watch.poisoned.isEmpty && watch.poisonedTimers.isEmpty)
     }
     // Once more with the record that was running at the last end.
     watch = self.watch(watch.metadata(of: "a", inFlight: [40], timers: [40]), owner: 41)
-    #expect(watch.poisoned == [SourcePosition(topic: "a", offset: 40)] && watch.condemnedTimers == [40])
+    #expect(watch.poisoned == [SourcePosition(topic: "a", offset: 40)] && watch.poisonedTimers == [40])
   }
 
   @Test(arguments: 0..<300 as Range<UInt64>)
@@ -235,7 +235,7 @@ private struct Lane {
       }
       for offset in inFlight {
         let position = SourcePosition(topic: "a", offset: offset)
-        if watch.isCondemned(position) {
+        if watch.isPoisoned(position) {
           dead.append(offset)
         } else if offset == poison {
           crashes += 1

@@ -24,7 +24,9 @@ import Testing
   }
 
   /// The folders whose files the page names.
-  private static let folders = ["Sources/", "Tests/", "docs/", "scripts/", "topics/", "helm/"]
+  private static let folders = [
+    "Sources/", "Tests/", "ProcessTests/", "docs/", "scripts/", "scenarios/", "topics/", "helm/", "deploy/",
+  ]
 
   /// Returns the paths in backquotes, sorted and without repetitions.
   private static func paths(in page: String) -> [String] {
