@@ -149,10 +149,10 @@ start() {
   children+=($!)
 }
 
-# stop PID sends SIGTERM to a child and returns its exit status.
+# stop PID sends SIGTERM to a child, or with -PID to its process group, and returns its exit status.
 stop() {
-  kill -TERM "$1" 2>/dev/null || true
-  wait "$1" 2>/dev/null
+  kill -TERM -- "$1" 2>/dev/null || true
+  wait "${1#-}" 2>/dev/null
 }
 
 # Whether this script deletes the topics with the prefix KAFKA_TEST_PREFIX on a real cluster.

@@ -94,10 +94,11 @@ TEXT
     note "$file"
   else
     failed+=("$file")
-    printf '%s\n' "${red}$file:${plain}" >&2
-    tail -n 40 "$place/output.log" >&2
+    { printf '%s\n' "${red}$file:${plain}"; tail -n 40 "$place/output.log"; } >>"$temporary/failures"
   fi
 done
+# At the end, where a summary of the output contains them.
+[ ! -s "$temporary/failures" ] || cat "$temporary/failures" >&2
 printf '%d files with commands passed, %d failed%s\n' "$passed" "${#failed[@]}" \
   "$([ ${#failed[@]} -eq 0 ] || printf ': %s' "${failed[*]}")"
 [ ${#failed[@]} -eq 0 ]

@@ -34,7 +34,7 @@ clean_up_at_exit
 say "From 4 to 12 lanes under load; seed $seed"
 status=0
 "$bin/millrace-scenarios" relane --seed "$seed" --programs "$bin" --topics "$root/topics" --directory "$temporary/run" \
-  --limit 300 --bootstrap-servers "$KAFKA_BOOTSTRAP_SERVERS" &
+  --limit 1200 --bootstrap-servers "$KAFKA_BOOTSTRAP_SERVERS" &
 children=($!)
 wait "$!" || status=$?
 children=()
