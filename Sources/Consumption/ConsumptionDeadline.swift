@@ -13,7 +13,7 @@ package struct ConsumptionDeadline: Sendable, Hashable {
   package static let time = Duration.seconds(12 * 3_600)
   /// The time of Apple's last retry after the first attempt. Apple retries 1, 12, 24, 48 and 72 hours after the
   /// previous attempt.
-  package static let lastRetry = Duration.seconds(157 * 3_600)
+  static let lastRetry = Duration.seconds(157 * 3_600)
   /// The time before the planned deadline at which the worker reports a missing answer.
   package static let notice = Duration.seconds(3_600)
   /// The time before the final deadline after which the worker starts no further attempt.

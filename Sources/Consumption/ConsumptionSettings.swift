@@ -93,7 +93,7 @@ package struct ConsumptionRule: Sendable, Hashable {
 
 extension ConsumptionRequest {
   /// Sets the percentage to 0 if the purchase was not delivered, as Apple requires.
-  package mutating func setImpliedPercentage(of type: ProductType?) {
+  mutating func setImpliedPercentage(of type: ProductType?) {
     guard type != .autoRenewableSubscription, json["consumptionPercentage"] == nil, let deliveryStatus,
       deliveryStatus.isKnown, deliveryStatus != .delivered
     else { return }

@@ -52,7 +52,7 @@ package struct ForwardSettings: WorkerSettings, Hashable {
 extension AppSettings {
   /// Returns the app's first shared secret, escaped for a JSON string and without quotation marks; nil if it has none.
   /// - Throws: ``MillraceError`` that names the file.
-  package func readPassword() throws(MillraceError) -> [UInt8]? {
+  func readPassword() throws(MillraceError) -> [UInt8]? {
     guard let file = sharedSecretFiles.first else { return nil }
     let secret: SecretFile
     do { secret = try SecretFile(file) } catch { throw error.under(key: "sharedSecretFiles of \(bundleId)") }

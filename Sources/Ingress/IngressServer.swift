@@ -197,7 +197,7 @@ extension IngressServer {
   }
 
   /// Registers the help texts of the ingress's metrics.
-  package static func describeMetrics(in registry: PrometheusRegistry) {
+  static func describeMetrics(in registry: PrometheusRegistry) {
     for (name, help) in IngressMetrics.helpTexts + KafkaMetrics.helpTexts { registry.describe(name, help) }
   }
 }

@@ -110,21 +110,21 @@ package struct Campaign: Sendable, Hashable, Identifiable {
 // The time window for matching failures.
 extension Campaign {
   /// How much earlier than the request a failure may be signed, to allow for clock differences.
-  package static let windowLead = Duration.seconds(300)
+  static let windowLead = Duration.seconds(300)
   /// How long after the completion a failure may be signed.
-  package static let windowTail = Duration.seconds(3_600)
+  static let windowTail = Duration.seconds(3_600)
 
   /// The earliest time at which Apple can have received the request.
   package var windowStart: Timestamp { resumedAt ?? requestedAt }
 
   /// The latest time at which a failure can be signed; nil while the extension is in progress.
-  package var windowEnd: Timestamp? { completion.map { $0.at + Self.windowTail } }
+  var windowEnd: Timestamp? { completion.map { $0.at + Self.windowTail } }
 
   /// The time until which the window is known to be open; nil if nothing proves that Apple has the campaign.
   ///
   /// If Apple reports the campaign as in progress, that holds for one more hour, because the window ends an hour after
   /// the completion.
-  package var provenUntil: Timestamp? {
+  var provenUntil: Timestamp? {
     if let windowEnd { return windowEnd }
     return [state == .accepted ? windowStart : nil, seenAt].compactMap(\.self).max().map { $0 + Self.windowTail }
   }

@@ -49,7 +49,7 @@ extension Campaign {
   /// Whether the campaign matches without regard to its window, which is what an operator's decision requires.
   ///
   /// A transaction without a storefront matches campaigns for any storefronts.
-  package func isAbout(_ subject: ExtensionSubject) -> Bool {
+  func isAbout(_ subject: ExtensionSubject) -> Bool {
     guard bundleId == subject.bundleId, environment == subject.environment, productId == subject.productId else {
       return false
     }

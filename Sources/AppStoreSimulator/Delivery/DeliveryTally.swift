@@ -30,7 +30,7 @@ package struct DeliveryTally: Sendable, Hashable {
   package init() {}
 
   /// The number of all first attempts.
-  package var sentCount: Int { sent.values.reduce(0, +) }
+  var sentCount: Int { sent.values.reduce(0, +) }
 
   mutating func count(_ delivery: Delivery, kind: SampleKind, outcome: PostOutcome) {
     attempts[outcome.result, default: 0] += 1

@@ -23,7 +23,7 @@ package struct NotificationSigner: Sendable {
   }
 
   /// `signedAppTransactionInfo`, signed now.
-  package func signedAppTransaction(_ subject: CustomerSubject, at now: Timestamp) throws(SigningError) -> String {
+  func signedAppTransaction(_ subject: CustomerSubject, at now: Timestamp) throws(SigningError) -> String {
     try text(subject.appTransactionPayload(signedDate: now), at: now)
   }
 

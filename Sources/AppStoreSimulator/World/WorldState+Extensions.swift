@@ -39,7 +39,7 @@ extension WorldState {
   /// Completes a mass extension: RENEWAL_EXTENSION/SUMMARY.
   ///
   /// - Parameter storefronts: the storefronts that the request named; nil for every storefront.
-  package mutating func summarizeExtension(
+  mutating func summarizeExtension(
     in realm: RealmID, productId: String, requestIdentifier: String, storefronts: [String]?, succeeded: Int64,
     failed: Int64, at now: Timestamp
   ) {

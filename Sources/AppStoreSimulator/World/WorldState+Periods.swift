@@ -132,7 +132,7 @@ extension WorldState {
   }
 
   /// Ends the billing grace period without a renewal: GRACE_PERIOD_EXPIRED.
-  package mutating func endGracePeriod(_ original: Int64, at now: Timestamp) throws(WorldError) {
+  mutating func endGracePeriod(_ original: Int64, at now: Timestamp) throws(WorldError) {
     let subscription = try self.subscription(original)
     guard subscription.status == .billingGracePeriod else {
       throw .impossible("subscription \(original) is not in a grace period")

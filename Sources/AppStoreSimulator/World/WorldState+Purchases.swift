@@ -80,7 +80,7 @@ extension WorldState {
   /// Redeems an offer for a customer without an active subscription: OFFER_REDEEMED with INITIAL_BUY or RESUBSCRIBE.
   /// Apple now sends SUBSCRIBED in this case.
   @discardableResult
-  package mutating func redeemOfferOldStyle(
+  mutating func redeemOfferOldStyle(
     _ offerName: String, of productId: String, by customer: CustomerID, at now: Timestamp
   ) throws(WorldError) -> Int64 {
     guard customers.indices.contains(customer) else { throw .noSuchCustomer }

@@ -35,7 +35,7 @@ extension WorldState {
 
   /// Creates a token for external purchases: EXTERNAL_PURCHASE_TOKEN/CREATED.
   @discardableResult
-  package mutating func createExternalPurchaseToken(
+  mutating func createExternalPurchaseToken(
     in realm: RealmID, type: ExternalPurchaseTokenType = .services, at now: Timestamp
   ) -> CompactUUID {
     let token = ExternalPurchaseTokenFacts(
@@ -48,7 +48,7 @@ extension WorldState {
   }
 
   /// Sends a reminder about a token: EXTERNAL_PURCHASE_TOKEN/ACTIVE_TOKEN_REMINDER, or UNREPORTED if no report arrived.
-  package mutating func remindOfExternalPurchaseToken(
+  mutating func remindOfExternalPurchaseToken(
     _ id: CompactUUID, in realm: RealmID, isUnreported: Bool, at now: Timestamp
   ) throws(WorldError) {
     guard let token = realms[realm].tokens.last(where: { $0.id == id }) else {
@@ -75,7 +75,7 @@ extension WorldState {
   }
 
   /// Migrates a subscription to the Advanced Commerce API: MIGRATION.
-  package mutating func migrateToAdvancedCommerce(_ original: Int64, at now: Timestamp) throws(WorldError) {
+  mutating func migrateToAdvancedCommerce(_ original: Int64, at now: Timestamp) throws(WorldError) {
     let subscription = try self.subscription(original)
     guard subscription.advancedCommerce == nil else {
       throw .impossible("subscription \(original) already belongs to Advanced Commerce")
@@ -86,7 +86,7 @@ extension WorldState {
   }
 
   /// Changes the metadata of an Advanced Commerce subscription: METADATA_UPDATE.
-  package mutating func updateMetadata(_ original: Int64, at now: Timestamp) throws(WorldError) {
+  mutating func updateMetadata(_ original: Int64, at now: Timestamp) throws(WorldError) {
     let subscription = try advancedCommerce(original)
     subscriptions[original]?.advancedCommerce?.reference = CompactUUID(using: &generator)
     subscriptions[original]?.advancedCommerce?.revision += 1
@@ -94,7 +94,7 @@ extension WorldState {
   }
 
   /// Changes the price of an Advanced Commerce subscription: PRICE_CHANGE.
-  package mutating func changePrice(_ original: Int64, to price: Int64, at now: Timestamp) throws(WorldError) {
+  mutating func changePrice(_ original: Int64, to price: Int64, at now: Timestamp) throws(WorldError) {
     let subscription = try advancedCommerce(original)
     subscriptions[original]?.advancedCommerce?.reference = CompactUUID(using: &generator)
     subscriptions[original]?.advancedCommerce?.price = price

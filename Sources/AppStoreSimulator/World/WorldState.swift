@@ -103,7 +103,7 @@ extension WorldState {
   }
 
   /// The offer of a subscription's current period.
-  package func currentOffer(of subscription: SubscriptionFacts) -> Offer? {
+  func currentOffer(of subscription: SubscriptionFacts) -> Offer? {
     guard let transaction = transactions[subscription.transactionId], let offer = transaction.offer else { return nil }
     return product(of: transaction).offers[offer]
   }

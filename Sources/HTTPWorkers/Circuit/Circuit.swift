@@ -17,7 +17,7 @@ package struct Circuit: Sendable, Hashable {
     /// The number of different records whose failures open the circuit.
     package var failures = 3
     /// The number of different records whose answers mean a misconfigured endpoint that opens the circuit.
-    package var misconfigurations = 2
+    var misconfigurations = 2
     /// The first pause. Each failed probe doubles it.
     package var pause = Duration.seconds(1)
     /// The longest pause.
@@ -78,10 +78,10 @@ package struct Circuit: Sendable, Hashable {
   package var isOpen: Bool { state != .closed }
 
   /// Whether a request tests the endpoint, so that the others wait for its result.
-  package var isProbing: Bool { if case .probing = state { true } else { false } }
+  var isProbing: Bool { if case .probing = state { true } else { false } }
 
   /// Whether the open circuit means a misconfigured endpoint.
-  package var isMisconfigured: Bool { isOpen && misconfigured.count >= limits.misconfigurations }
+  var isMisconfigured: Bool { isOpen && misconfigured.count >= limits.misconfigurations }
 
   /// Asks whether the request of a record may be sent. If it is a probe, the circuit expects its result.
   package mutating func ask(_ record: String, now: Instant) -> Permission {

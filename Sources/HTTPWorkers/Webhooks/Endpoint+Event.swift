@@ -8,7 +8,7 @@ package import MillraceWorker
 
 extension PublishedEvent {
   /// The event as a CloudEvent in structured JSON mode. `data` has the bytes that the worker published.
-  package var structured: [UInt8] {
+  var structured: [UInt8] {
     var envelope: JSONObject = [
       "specversion": "1.0", "id": .string(id), "source": .string(source), "type": .string(type),
       "subject": .string(key),

@@ -78,7 +78,7 @@ extension SettingCodec where Value == String {
     parse: { text in isURL(text) ? (text.hasSuffix("/") ? String(text.dropLast()) : text) : nil },
     render: URLMask.text)
   /// A URL that is used exactly as it is written, with its last slash. Otherwise like ``url``.
-  package static let exactURL = scalar(
+  static let exactURL = scalar(
     "URL", expected: expectedURL, parse: { isURL($0) ? $0 : nil }, render: URLMask.text)
 
   private static let expectedURL = "a URL that begins with https:// or http://"

@@ -12,7 +12,7 @@ internal import Synchronization
 /// `millrace_metrics_conflicts_total`.
 package final class PrometheusRegistry: MetricsFactory {
   /// The buckets of durations, in seconds: from half a millisecond to ten seconds.
-  package static let durationBuckets: [Double] = [
+  static let durationBuckets: [Double] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
   ]
   /// The media type of ``render()``.

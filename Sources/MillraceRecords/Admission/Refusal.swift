@@ -132,7 +132,7 @@ extension Refusal {
 
 extension Refusal.Reason {
   /// Whether only Apple, or a client that knows a shared secret, can have created the outer body.
-  package var provesOutside: Bool {
+  var provesOutside: Bool {
     switch self {
     case .appNotConfigured, .environmentNotConfigured, .innerMismatch, .innerForged, .innerChain: true
     case .malformed, .algorithm, .signature, .chain, .revoked, .revocationUnknown, .wrongSecret: false

@@ -13,7 +13,7 @@ package import MillraceCore
 /// Computes the mark of a customer's key, and encrypts the key in commands.
 package struct ErasureKey: Sendable {
   /// The smallest secret, in bytes.
-  package static let minimumBytes = 32
+  static let minimumBytes = 32
 
   private let markKey: SymmetricKey
   private let sealKey: SymmetricKey
@@ -49,7 +49,7 @@ package struct ErasureKey: Sendable {
   }
 
   /// The size of a mark, in bytes.
-  package static let markBytes = 16
+  static let markBytes = 16
 
   /// Returns the mark of a record key: 16 bytes that only this secret can compute.
   package func mark(of key: [UInt8]) -> [UInt8] {

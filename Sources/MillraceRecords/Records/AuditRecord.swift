@@ -15,7 +15,7 @@ package struct AuditRecord: Sendable, Hashable {
     package init(rawValue: String) { self.rawValue = rawValue }
 
     /// Whether the action controls a run of another action. It can be repeated for the same run.
-    package var isWord: Bool { [.pause, .resume, .stop].contains(self) }
+    var isWord: Bool { [.pause, .resume, .stop].contains(self) }
 
     /// Records were sent again. Handled notifications are skipped.
     package static let replay = Action(rawValue: "replay")

@@ -89,9 +89,9 @@ public struct AppStoreNotification: Sendable {
 
 /// The reason why a record cannot be processed as a notification. The raw value of ``Reason`` is the dead letter's
 /// code.
-public struct UndecodableRecord: Error, Sendable, Hashable, CustomStringConvertible {
+package struct UndecodableRecord: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of problem.
-  public enum Reason: String, Sendable, Hashable, CaseIterable {
+  package enum Reason: String, Sendable, Hashable, CaseIterable {
     /// The record has no value.
     case tombstone
     /// Headers are missing or malformed.
@@ -103,9 +103,9 @@ public struct UndecodableRecord: Error, Sendable, Hashable, CustomStringConverti
   }
 
   /// The kind of problem.
-  public var reason: Reason
+  package var reason: Reason
   /// A description of the problem. It contains no data of the record.
-  public var description: String
+  package var description: String
   /// Whether a retry may help, for instance because the revocation responder did not answer.
-  public var isTemporary = false
+  package var isTemporary = false
 }

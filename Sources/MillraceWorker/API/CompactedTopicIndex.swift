@@ -3,7 +3,7 @@
 
 internal import KafkaClient
 internal import MillraceCore
-public import MillraceRecords
+package import MillraceRecords
 
 /// An index of a compacted topic.
 ///
@@ -24,7 +24,7 @@ public struct CompactedTopicIndex: Sendable {
 
   /// Creates an empty index.
   /// - Parameter topic: The topic's name in Kafka.
-  public init(_ topic: String, in log: any RecordLog) {
+  package init(_ topic: String, in log: any RecordLog) {
     self.log = log
     table = TopicTable(topic, in: log, [:]) { places, record in
       guard let key = record.key else { return }

@@ -4,7 +4,7 @@ internal import AppStore
 internal import KafkaClient
 internal import Synchronization
 internal import MillraceCore
-public import MillraceRecords
+package import MillraceRecords
 
 /// The counters and effects of all lanes of a worker.
 public struct LedgerTally: Sendable, Hashable {
@@ -14,7 +14,7 @@ public struct LedgerTally: Sendable, Hashable {
   public var effects: [String: EffectStatus] = [:]
 
   /// Creates an empty tally.
-  public init() {}
+  package init() {}
 
   /// Reads the ledgers of a worker.
   ///
@@ -23,7 +23,7 @@ public struct LedgerTally: Sendable, Hashable {
   ///   - log: The log to read from.
   ///   - prefixes: The name prefixes of the counters and effects to return.
   /// - Throws: `KafkaError`; ``MillraceError`` for a ledger that this version cannot read.
-  public static func read(
+  package static func read(
     _ topics: WorkerTopics, in log: any RecordLog, prefixes: [String]
   ) async throws -> LedgerTally {
     try await WorkerLedgers(topics: topics, log: log).tally(of: prefixes)

@@ -2,15 +2,15 @@
 // operator wrote before, without a notice to the reader.
 
 internal import MillraceTime
-public import KafkaClient
+package import KafkaClient
 internal import MillraceCore
-public import MillraceRecords
+package import MillraceRecords
 
 /// A topic, folded into a value. Records of one key are applied in order. Records of different partitions have no
 /// order.
 public actor TopicTable<Content: Sendable> {
   /// The topic's name in Kafka.
-  public nonisolated let topic: String
+  nonisolated let topic: String
 
   private let log: any RecordLog
   private let initial: Content
@@ -35,7 +35,7 @@ public actor TopicTable<Content: Sendable> {
   ///   - initial: The content of an empty table.
   ///   - fold: Applies one record to the table. A record with a nil value removes its key. The same record may be
   ///     applied again.
-  public init(
+  package init(
     _ topic: String, in log: any RecordLog, _ initial: Content,
     fold: @escaping @Sendable (inout Content, ConsumerRecord) -> Void
   ) {

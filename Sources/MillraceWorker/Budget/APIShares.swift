@@ -67,7 +67,7 @@ package struct APIShares: Sendable, Hashable {
   }
 
   /// Whether the worker calls no endpoint and therefore needs no API key.
-  package var callsNothing: Bool { caller.calls?.isEmpty == true }
+  var callsNothing: Bool { caller.calls?.isEmpty == true }
 
   /// The workers that take a part of this worker's endpoints because the configuration does not list their calls.
   package var undeclared: [String] {

@@ -1,11 +1,11 @@
 // App Store Server API clients for the configured apps. They share one budget and one connection pool.
 
 internal import AppStore
-public import AppStoreServerAPI
+package import AppStoreServerAPI
 internal import AppStoreSignature
 internal import MillraceTime
 internal import Logging
-public import MillraceCore
+package import MillraceCore
 
 struct AppStoreClients: Sendable {
   let budget: APIBudget
@@ -46,7 +46,7 @@ struct AppStoreClients: Sendable {
 extension AppSettings {
   /// Reads the app's key file and returns the credentials, or nil if none are configured.
   /// - Throws: ``MillraceError`` if the file cannot be used; it names the file.
-  public func credentials(under key: String) throws(MillraceError) -> APICredentials? {
+  package func credentials(under key: String) throws(MillraceError) -> APICredentials? {
     guard let issuerId = api.issuerId, let keyId = api.keyId, let file = api.privateKeyFile else { return nil }
     let secret: SecretFile
     do { secret = try SecretFile(file) } catch { throw error.under(key: key) }

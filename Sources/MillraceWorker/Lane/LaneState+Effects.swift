@@ -2,7 +2,6 @@
 
 internal import AppStore
 internal import KafkaClient
-internal import MillraceCore
 internal import MillraceRecords
 
 // MARK: - Effects and waits of a run

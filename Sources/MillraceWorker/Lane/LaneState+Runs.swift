@@ -1,7 +1,6 @@
 // The part of a lane's state machine that starts handlers and takes their results.
 
 internal import AppStore
-internal import KafkaClient
 internal import Logging
 internal import MillraceCore
 internal import MillraceRecords

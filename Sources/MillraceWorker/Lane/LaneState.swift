@@ -2,7 +2,6 @@
 // carries out its actions.
 
 internal import AppStore
-internal import KafkaClient
 internal import Logging
 internal import MillraceCore
 internal import MillraceRecords

@@ -48,7 +48,7 @@ package struct SentCopy: Sendable, Hashable {
 
 extension NotificationOrigin {
   /// Returns the headers with `ce_origin` set to this origin.
-  package func marking(_ headers: [RecordHeader]) -> [RecordHeader] {
+  func marking(_ headers: [RecordHeader]) -> [RecordHeader] {
     let mark = RecordHeader("ce_origin", rawValue)
     guard headers.contains(where: { $0.name == mark.name }) else { return headers + [mark] }
     return headers.map { $0.name == mark.name ? mark : $0 }

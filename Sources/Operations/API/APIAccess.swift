@@ -35,7 +35,7 @@ package enum APIAccess {
   /// Runs `work` with one client per app, all on the same budget, and closes the connections afterwards.
   ///
   /// - Throws: `MillraceError` that names the configuration key, or the error of `work`.
-  package static func withClients<Result: Sendable>(
+  static func withClients<Result: Sendable>(
     of apps: [APIApp], _ configuration: MillraceConfiguration, clock: MillraceClock, budget: APIBudget,
     _ work: @Sendable ([String: AppStoreServerClient]) async throws -> Result
   ) async throws -> Result {

@@ -73,14 +73,14 @@ extension BackfillRun {
   ///
   /// - Parameters:
   /// - Parameter begun: The time at which this process started to work, and the number of slices done by then.
-  package func estimatedEnd(at now: Timestamp, begun: (at: Timestamp, slicesDone: Int)) -> Timestamp? {
+  func estimatedEnd(at now: Timestamp, begun: (at: Timestamp, slicesDone: Int)) -> Timestamp? {
     let done = slicesDone - begun.slicesDone
     guard done > 0, now > begun.at else { return nil }
     return now + (now - begun.at) / done * max(0, slices.count - slicesDone)
   }
 
   /// The progress line, which replaces the one before it on a terminal.
-  package func progressLine(
+  func progressLine(
     at now: Timestamp, begun: (at: Timestamp, slicesDone: Int), width: Int?, usesColor: Bool
   ) -> String {
     let bar = ProgressBar(

@@ -6,7 +6,7 @@ package import KafkaClient
 /// The content of the quarantine, without the bodies.
 package struct QuarantineInventory: Sendable, Hashable {
   /// The number of characters of an ID in the table. `--id` needs at least half of them.
-  package static let shownDigits = 16
+  static let shownDigits = 16
 
   private var byID: [String: QuarantineEntry] = [:]
   /// The number of records in the topic that the ingress did not write.

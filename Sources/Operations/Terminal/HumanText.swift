@@ -30,7 +30,7 @@ package enum HumanText {
   }
 
   /// A duration, rounded up: `90 s`, `12 min`, `30 h`.
-  package static func roundedUp(_ time: Duration) -> String {
+  static func roundedUp(_ time: Duration) -> String {
     let seconds = time.components.seconds + (time.components.attoseconds > 0 ? 1 : 0)
     switch seconds {
     case ..<120: return "\(seconds) s"

@@ -6,7 +6,7 @@ package import AppStoreSignature
 /// Verifies tokens of one kind for one app.
 package struct Verification: Sendable {
   /// The maximum size of the input, in bytes. Apple's tokens have up to about 20 kB.
-  package static let inputLimit = 4 << 20
+  static let inputLimit = 4 << 20
 
   private let verifier: SignedDataVerifier
   private let identity: IdentityPolicy
