@@ -229,7 +229,7 @@ extension WorkerEntry {
       "The maximum number of handlers of one lane that run at the same time."),
     Setting(
       "recordsInFlight", \.recordsInFlight, .integer(1...100_000),
-      "The maximum number of one lane's records in memory. Four times as many outcomes may wait for their commit."),
+      "The maximum number of one lane's records in memory. Twice as many outcomes may wait for their commit."),
     Setting(
       "bytesInFlight", \.bytesInFlight, .size((1 << 20)...(1 << 30)),
       "The maximum size of one lane's records and uncommitted outcomes in memory."),
@@ -238,7 +238,7 @@ extension WorkerEntry {
       "How long the ledger remembers handled notifications. Apple's last retry comes after 157h: keep it above that."),
     Setting(
       "drainTimeout", \.drainTimeout, .duration(.milliseconds(10) ... .seconds(3_600)),
-      "How long handlers may take to finish when a lane moves or the process leaves."),
+      "How long a lane may take to stop. The last quarter (at most 5s) is for the commit: no handler runs then."),
     Setting(
       "staticMember", \.staticMember, .instanceName, "Overrides `kafka.instance` for this worker."),
     Setting(

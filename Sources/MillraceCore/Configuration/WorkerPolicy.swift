@@ -26,8 +26,8 @@ public struct WorkerPolicy: Sendable, Hashable {
   public var maximumAttempts = 12
   /// The time limit of one handler run.
   public var handlerTimeout = Duration.seconds(60)
-  /// The maximum number of records of a lane in memory, until they are handled. Four times as many outcomes may wait for
-  /// their commit.
+  /// The maximum number of records of a lane in memory, until they are handled. Twice as many outcomes may wait for their
+  /// commit.
   public var recordsInFlight = 256
   /// The maximum size of a lane's records and uncommitted outcomes in memory, in bytes.
   public var bytesInFlight = 16 << 20
@@ -39,7 +39,8 @@ public struct WorkerPolicy: Sendable, Hashable {
   public var commitCount = 4_000
   /// The longest time that an outcome waits before its commit starts.
   public var commitInterval = Duration.milliseconds(20)
-  /// How long the worker waits for running handlers when a lane is revoked or the process shuts down.
+  /// The longest time to stop a lane that is revoked or whose process shuts down. The last quarter of it, at most 5 s, is
+  /// reserved for the commit; handlers that still run when it begins are cancelled.
   public var drainTimeout = Duration.seconds(20)
   /// The position from which a worker that has no committed offsets starts to read.
   public var start = Start.earliest

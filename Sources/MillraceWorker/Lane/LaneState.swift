@@ -190,7 +190,7 @@ extension LaneState {
 
   /// Whether the lane may decide more records while earlier outcomes wait for their commit.
   private var mayDecide: Bool {
-    uncommitted < 4 * rules.policy.recordsInFlight && uncommittedBytes < rules.policy.bytesInFlight
+    uncommitted < 2 * rules.policy.recordsInFlight && uncommittedBytes < rules.policy.bytesInFlight
   }
 
   /// Notes a record that was read, with its deadline and the time until which it waits.

@@ -97,7 +97,7 @@ import Testing
     #expect(rig.state.hasRoom(for: .live), "handlers go on while outcomes wait for their commit")
   }
 
-  @Test(arguments: [(records: 2, bytes: 1_000_000, decided: 8), (records: 12, bytes: 3_000, decided: 3)])
+  @Test(arguments: [(records: 4, bytes: 1_000_000, decided: 8), (records: 12, bytes: 3_000, decided: 3)])
   func `a lane takes no record while many outcomes, or large ones, wait for their commit`(
     records: Int, bytes: Int, decided: Int
   ) throws {

@@ -70,9 +70,9 @@ import Testing
     }
     // Without records that returned, the test would show nothing.
     #expect(runs.withLock { $0.others } > Self.backlog)
-    // The limit applies to ready and running records and to the waiting records of each retry topic. Four times as many
+    // The limit applies to ready and running records and to the waiting records of each retry topic. Twice as many
     // outcomes may wait for their commit, and the records that are ready then may be decided too.
-    let bound = fleet.policy.recordsInFlight * (6 + delays.count)
+    let bound = fleet.policy.recordsInFlight * (4 + delays.count)
     #expect(mostHeld <= bound)
     if Self.backlog > Self.usualBacklog {
       print(
