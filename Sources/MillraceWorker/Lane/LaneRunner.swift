@@ -26,6 +26,20 @@ struct LaneParts: Sendable {
   var metrics: WorkerMetrics
   var logger: Logger
 
+  /// Counts and logs offsets whose records were deleted before the worker read them.
+  func report(lost: Range<Int64>, of source: TopicPartition) {
+    metrics.lost(lost.count, topic: source.topic)
+    logger.error(
+      """
+      records were deleted before this worker read them; increase `retention.ms`, and fetch the missing notifications \
+      from Apple's history (`millrace backfill`)
+      """,
+      metadata: [
+        "source": "\(source)", "read": "\(lost.lowerBound)", "oldest": "\(lost.upperBound)",
+        "records-at-most": "\(lost.count)",
+      ])
+  }
+
   /// The part that the decisions of a lane depend on.
   var rules: LaneRules {
     LaneRules(
@@ -204,7 +218,7 @@ actor LaneRunner {
   /// Cancels the handlers that still run. The next owner of the lane runs their records again.
   func handBack() {
     parts.logger.warning(
-      "handlers did not return within drainTimeout; the lane's next owner runs their records again",
+      "handlers did not return before the time that drainTimeout reserves for the commit; the lane's next owner runs their records again",
       metadata: ["lane": "\(epoch.lane)", "handlers": "\(state.runningHandlers)"])
     state.enter(.handedBack)
     carryOut()

@@ -130,16 +130,7 @@ struct LaneStarter: Sendable {
     case .at(let offset): return offset
     case .behind(let lost):
       // Waiting would not bring the records back, and more would be lost.
-      parts.metrics.lost(lost.count, topic: source.topic)
-      parts.logger.error(
-        """
-        records were deleted before this worker read them; increase `retention.ms`, and fetch the missing \
-        notifications from Apple's history (`millrace backfill`)
-        """,
-        metadata: [
-          "source": "\(source)", "committed": "\(lost.lowerBound)", "oldest": "\(lost.upperBound)",
-          "records-at-most": "\(lost.count)",
-        ])
+      parts.report(lost: lost, of: source)
       return lost.upperBound
     case .beyondEnd(let committed, let end):
       throw MillraceError(

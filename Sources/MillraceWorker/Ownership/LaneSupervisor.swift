@@ -26,6 +26,8 @@ actor LaneSupervisor {
   private var lanes: [LaneEpoch: Lane] = [:]
   private var kept: [Int32: KeptLedger] = [:]
   private var share: BudgetShare
+  /// The offsets up to which deleted records of running lanes are reported as lost.
+  private var lost: [TopicPartition: Int64] = [:]
 
   init(
     starter: LaneStarter, lanes: Int, budget: APIBudget?, state: WorkerState,
@@ -108,7 +110,7 @@ actor LaneSupervisor {
 
   private static let lagInterval = Duration.seconds(10)
 
-  /// Measures the lag of the running lanes.
+  /// Measures the lag of the running lanes, and reports records that were deleted before a lane has read them.
   func measureLag() async {
     var offsets: [TopicPartition: (read: Int64, committed: Int64)] = [:]
     for (epoch, lane) in lanes where ownership.phase(of: epoch) == .running {
@@ -127,6 +129,12 @@ actor LaneSupervisor {
         parts.metrics.lag(
           committed: behind(offset.committed), unread: behind(offset.read), topic: partition.topic,
           lane: partition.partition)
+        // Kafka moves a reader past records that retention deletes, without an error.
+        let next = max(offset.read, lost[partition] ?? 0)
+        if next < range.lowerBound {
+          parts.report(lost: next..<range.lowerBound, of: partition)
+          lost[partition] = range.lowerBound
+        }
       }
     } catch {
       parts.logger.warning("could not measure the lag", metadata: ["error": "\(error)"])
@@ -192,6 +200,7 @@ actor LaneSupervisor {
     await lane.work.value
     await parts.commands.forget(epoch)
     lanes[epoch] = nil
+    lost = lost.filter { $0.key.partition != epoch.lane }
     parts.metrics.left(lane: epoch.lane, topics: parts.topics.sources)
     share.remove(epoch.lane)
     budget?.setPart(share.part)

@@ -25,6 +25,25 @@ private struct Sleeper: NotificationWorker {
   }
 }
 
+/// A handler that waits until a test resumes it. Its lane takes few records at a time.
+private struct Slow: NotificationWorker {
+  static let name = "slow"
+  static let families: Set<NotificationFamily> = [.subscriptions]
+  static let waiter = Mutex<CheckedContinuation<Void, Never>?>(nil)
+  static var policy: WorkerPolicy {
+    var policy = WorkerPolicy()
+    policy.recordsInFlight = 2
+    return policy
+  }
+
+  init(_ setup: WorkerSetup) {}
+
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
+    await withCheckedContinuation { waiter in Self.waiter.withLock { $0 = waiter } }
+    return .ignore
+  }
+}
+
 @Suite(.timeLimit(.minutes(15))) struct WorkerMetricsTests {
   private func value(_ name: String, _ labels: [String], in page: String) -> Double? {
     page.split(separator: "\n").first { line in
@@ -84,6 +103,35 @@ private struct Sleeper: NotificationWorker {
       try await harness.receive(.expired, .voluntary)
       #expect(try await harness.events().count == 1)
       #expect(counted(harness.topics.operations) == 1 && counted(harness.topics.control) == 1)
+    }
+  }
+
+  @Test func `records that retention deletes before a running worker reads them are counted once`() async throws {
+    let registry = PrometheusRegistry()
+    var setup = WorkerHarness.Setup()
+    setup.metrics = registry
+    setup.lanes = 1
+    try await WorkerHarness.run(Slow.self, setup) { harness in
+      async let received = harness.receive(.expired, .voluntary)
+      while Slow.waiter.withLock({ $0 == nil }) { await Task.yield() }
+      // Copies wait for the first record, because they have its key. Most of them find no room in the lane.
+      let topic = NotificationFamily.subscriptions.topic
+      let first = try #require(await harness.records(in: topic).first)
+      for _ in 0..<200 {
+        try harness.log.append(
+          ProducerRecord(topic: topic, partition: 0, key: first.key, value: first.value, headers: Array(first.headers)))
+      }
+      func lost() -> Double { value("millrace_worker_records_lost_total", [], in: registry.render()) ?? 0 }
+      await harness.measureLag()
+      #expect(lost() == 0)
+      try harness.log.trim(TopicPartition(topic: topic, partition: 0), before: 201)
+      await harness.measureLag()
+      let count = lost()
+      #expect((100...200).contains(count))
+      await harness.measureLag()
+      #expect(lost() == count)
+      Slow.waiter.withLock { $0 }?.resume()
+      _ = try await received
     }
   }
 
