@@ -10,7 +10,7 @@ import Operations
 struct WebhooksCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "webhooks",
-    abstract: "List the webhooks, test one, pause it and let it go on.",
+    abstract: "List, test, pause and resume webhooks.",
     discussion: """
       Examples:
         millrace webhooks list

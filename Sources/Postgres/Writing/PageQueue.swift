@@ -20,16 +20,14 @@ final class PageQueue: Sendable {
   func put(_ page: EncodedPage) async -> Bool {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let writer: CheckedContinuation<Void, Never>? = state.withLock { state in
-          guard !state.isClosed else {
-            continuation.resume(returning: false)
-            return nil
-          }
+        let (isTaken, writer) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
+          guard !state.isClosed else { return (false, nil) }
           state.pages.append(page)
           state.readers.append(continuation)
           defer { state.writer = nil }
-          return state.writer
+          return (true, state.writer)
         }
+        if !isTaken { continuation.resume(returning: false) }
         writer?.resume()
       }
     } onCancel: {
