@@ -6,9 +6,9 @@ internal import MillraceCore
 /// The retry topics of a worker and the rules for their use.
 ///
 /// A retry topic has a fixed delay: due = append time + delay, so its records are in the order of their due times. A
-/// longer wait is a chain of retry topics, the largest delay that fits first. A remainder below the
-/// shortest delay is rounded up to it, so the shortest delay is the resolution of a wait. A record runs early only if its
-/// deadline would pass in the next retry topic.
+/// longer wait is a chain of retry topics, the largest delay that fits first. A remainder below the shortest delay is
+/// rounded up to it, so the shortest delay is the resolution of a wait. A record runs early only if its deadline would
+/// pass in the next retry topic.
 struct RetrySchedule: Sendable, Hashable {
   /// The delays, ascending; each greater than zero.
   let delays: [Duration]
