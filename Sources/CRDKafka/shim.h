@@ -1,14 +1,10 @@
-// What Swift cannot import of librdkafka by itself: the variadic produce call, and macros that are no constants. Also
-// sockets that keep a port.
+// What Swift cannot import of librdkafka by itself: the variadic produce call, and macros that are no constants.
 #pragma once
 
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 /// Enqueues one message. Key and value are copied. On success librdkafka owns `headers`; on failure the caller does.
 static inline rd_kafka_error_t *millrace_produce(
@@ -53,23 +49,4 @@ static inline void millrace_set_metadata(rd_kafka_topic_partition_t *partition, 
 static inline rd_kafka_resp_err_t millrace_mock_delay_request(
     rd_kafka_mock_cluster_t *cluster, int32_t broker, int16_t api_key, rd_kafka_resp_err_t error, int rtt_ms) {
   return rd_kafka_mock_broker_push_request_error_rtts(cluster, broker, api_key, 1, error, rtt_ms);
-}
-
-/// Binds a loopback port without listening on it. A mock broker can still listen there, and no other program gets the
-/// port. Returns the socket, or -1.
-static inline int millrace_keep_port(uint16_t port) {
-  int on = 1;
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  int keeper = socket(AF_INET, SOCK_STREAM, 0);
-  if (keeper == -1) return -1;
-  if (setsockopt(keeper, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
-      bind(keeper, (struct sockaddr *)&address, sizeof(address)) == 0)
-    return keeper;
-  close(keeper);
-  return -1;
-}
-
-static inline void millrace_release_port(int keeper) {
-  if (keeper != -1) close(keeper);
 }

@@ -1,5 +1,4 @@
 internal import CRDKafka
-internal import Synchronization
 
 /// librdkafka's mock cluster: brokers inside this process, which any number of clients in any process reach over TCP.
 ///
@@ -18,8 +17,6 @@ public final class EmbeddedCluster: @unchecked Sendable {
 
   private let handle: ClientHandle
   private let cluster: OpaquePointer
-  /// The sockets that keep the ports of brokers that are down.
-  private let keptPorts = Mutex<[Int32: Int32]>([:])
 
   /// Starts a cluster.
   /// - Parameter brokers: The number of brokers, at least 1.
@@ -39,7 +36,6 @@ public final class EmbeddedCluster: @unchecked Sendable {
   }
 
   deinit {
-    keptPorts.withLock { for socket in $0.values { millrace_release_port(socket) } }
     // Destroying joins the cluster's thread, so it happens on the client's; the handle outlives it there.
     nonisolated(unsafe) let cluster = self.cluster
     handle.blocking.schedule { [handle] in
@@ -58,17 +54,11 @@ public final class EmbeddedCluster: @unchecked Sendable {
   /// Closes the broker's connections and refuses new ones until ``bringUp(_:)``.
   public func takeDown(_ broker: Int32) throws(KafkaError) {
     try check(rd_kafka_mock_broker_set_down(cluster, broker), "take broker \(broker) down")
-    // If another program took the port meanwhile, librdkafka would abort the process when the broker comes back.
-    let index = Int(broker - brokers.lowerBound)
-    let port = bootstrapServers.split(separator: ",").dropFirst(index).first?.split(separator: ":").last
-    guard let number = port.flatMap({ UInt16($0) }) else { return }
-    keptPorts.withLock { $0[broker] = $0[broker] ?? millrace_keep_port(number) }
   }
 
   /// Lets the broker answer again.
   public func bringUp(_ broker: Int32) throws(KafkaError) {
     try check(rd_kafka_mock_broker_set_up(cluster, broker), "bring broker \(broker) up")
-    if let socket = keptPorts.withLock({ $0.removeValue(forKey: broker) }) { millrace_release_port(socket) }
   }
 
   /// Delays each of the broker's answers.
