@@ -61,7 +61,7 @@ import Testing
       process.environment = ["PATH": "/usr/bin:/bin"]
       process.standardOutput = FileHandle.nullDevice
       process.standardError = FileHandle.nullDevice
-      try process.run()
+      try ProcessStart.alone { try process.run() }
       defer { if process.isRunning { process.terminate() } }
       await receiver.wait { bodies.count <= $0.count }
       #expect(Dictionary(receiver.posts.map { ($0.id, $0.body) }) { $1 } == bodies)

@@ -57,7 +57,7 @@ final class IngressProcess: @unchecked Sendable {
     process.standardOutput = FileHandle.nullDevice
     process.standardError = output
     let lines = try Self.lines(of: output, copiedTo: log)
-    try process.run()
+    try ProcessStart.alone { [process] in try process.run() }
     var found: (ingress: Int?, admin: Int?) = (nil, nil)
     var text = ""
     for await line in lines {

@@ -7,6 +7,7 @@ import KafkaClient
 import Logging
 import MillraceWorker
 import NIOHTTP1
+import TestEnvironment
 import Testing
 
 @testable import Ingress
@@ -52,7 +53,7 @@ private let kcat = ["/usr/bin/kcat", "/usr/local/bin/kcat", "/opt/homebrew/bin/k
     process.arguments = arguments
     let output = Pipe()
     process.standardOutput = output
-    try process.run()
+    try ProcessStart.alone { try process.run() }
     return await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
         let data = output.fileHandleForReading.readDataToEndOfFile()

@@ -8,6 +8,7 @@ import KafkaClient
 import Logging
 import MillraceWorker
 import NIOHTTP1
+import TestEnvironment
 import Testing
 
 @testable import Ingress
@@ -41,7 +42,9 @@ import Testing
     let fixture = try Self.fixture()
     let notifications = try Self.notifications(fixture, count: Self.requests, seed: 11)
     try await fixture.run { (ingress) async throws in
-      try await Self.check(notifications, ingress, down: { try ingress.cluster.embedded?.takeDown(1) }) {
+      try await Self.check(
+        notifications, ingress, down: { try ProcessStart.alone { try ingress.cluster.embedded?.takeDown(1) } }
+      ) {
         try ingress.cluster.embedded?.bringUp(1)
       }
     }

@@ -1,3 +1,4 @@
+import TestEnvironment
 import Testing
 
 @testable import KafkaClient
@@ -47,7 +48,7 @@ import Testing
 
   @Test func `an unreachable cluster is an error within the time limit`() async throws {
     let cluster = try TestCluster(topics: ["t": 1])
-    try cluster.embedded.takeDown(1)
+    try ProcessStart.alone { try cluster.embedded.takeDown(1) }
     let consumer = try KafkaConsumer(cluster.configuration, subscription: .partitions([:]))
     let partition = TopicPartition(topic: "t", partition: 0)
     let error = await #expect(throws: KafkaError.self) {

@@ -1,4 +1,5 @@
 import CRDKafka
+import TestEnvironment
 import Testing
 
 @testable import KafkaClient
@@ -64,7 +65,7 @@ import Testing
 
   @Test func `a send to an unreachable cluster fails within its time limit`() async throws {
     let cluster = try TestCluster(topics: ["t": 1])
-    try cluster.embedded.takeDown(1)
+    try ProcessStart.alone { try cluster.embedded.takeDown(1) }
     let started = ContinuousClock.now
     let error = await #expect(throws: KafkaError.self) {
       try await cluster.withProducer(sendTimeout: .milliseconds(800)) { producer in
@@ -81,7 +82,7 @@ import Testing
     let cluster = try TestCluster(topics: ["t": 1])
     try await cluster.withProducer { producer in
       _ = try await producer.send(ProducerRecord(topic: "t", value: [1]))
-      try cluster.embedded.takeDown(1)
+      try ProcessStart.alone { try cluster.embedded.takeDown(1) }
       async let second = producer.send(ProducerRecord(topic: "t", value: [2]))
       try cluster.embedded.bringUp(1)
       #expect(try await second.offset >= 1)
@@ -92,7 +93,7 @@ import Testing
     async throws
   {
     let cluster = try TestCluster(topics: ["t": 1])
-    try cluster.embedded.takeDown(1)
+    try ProcessStart.alone { try cluster.embedded.takeDown(1) }
     try await cluster.withProducer { producer in
       await #expect(throws: KafkaError.self) { try await producer.prepare(["t"], timeout: .milliseconds(200)) }
       try cluster.embedded.bringUp(1)
@@ -164,7 +165,7 @@ import Testing
 
   @Test func `cancelling the run ends sends that wait for an unreachable cluster`() async throws {
     let cluster = try TestCluster(topics: ["t": 1])
-    try cluster.embedded.takeDown(1)
+    try ProcessStart.alone { try cluster.embedded.takeDown(1) }
     let producer = try KafkaProducer(cluster.configuration, sendTimeout: .seconds(300))
     let running = Task { try await producer.run() }
     let sending = Task { try await producer.send(ProducerRecord(topic: "t", value: [1])) }

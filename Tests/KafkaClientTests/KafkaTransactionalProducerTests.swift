@@ -1,4 +1,5 @@
 import CRDKafka
+import TestEnvironment
 import Testing
 
 @testable import KafkaClient
@@ -146,7 +147,7 @@ import Testing
 
   @Test func `calls that timed out can be retried until the cluster is back`() async throws {
     let cluster = try TestCluster(topics: ["t": 1])
-    try cluster.embedded.takeDown(1)
+    try ProcessStart.alone { try cluster.embedded.takeDown(1) }
     let producer = try KafkaTransactionalProducer(cluster.configuration, transactionalID: "id")
     try await running(producer.run, until: producer.shutDown) {
       let early = await #expect(throws: KafkaError.self) { try await producer.initialize(timeout: .milliseconds(200)) }
@@ -155,7 +156,7 @@ import Testing
       try await producer.initialize(timeout: limit)
       try await producer.begin()
       _ = try await producer.send(ProducerRecord(topic: "t", value: [1]))
-      try cluster.embedded.takeDown(1)
+      try ProcessStart.alone { try cluster.embedded.takeDown(1) }
       let late = await #expect(throws: KafkaError.self) { try await producer.commit(timeout: .milliseconds(200)) }
       #expect(late?.transactionRemedy == .retry)
       try cluster.embedded.bringUp(1)

@@ -1,5 +1,6 @@
 import CRDKafka
 import Synchronization
+import TestEnvironment
 import Testing
 
 @testable import KafkaClient
@@ -122,7 +123,7 @@ import Testing
   @Test(arguments: [true, false])
   func `a shutdown after a fatal error ends every send and the run`(isCancelled: Bool) async throws {
     let cluster = try TestCluster(topics: ["t": 1])
-    try cluster.embedded.takeDown(1)
+    try ProcessStart.alone { try cluster.embedded.takeDown(1) }
     let producer = try KafkaProducer(cluster.configuration, sendTimeout: .seconds(600))
     let run = Task { try await producer.run() }
     let sending = Task { try await producer.send(ProducerRecord(topic: "t", value: [1])) }

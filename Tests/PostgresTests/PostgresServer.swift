@@ -2,6 +2,7 @@
 
 import Foundation
 import Synchronization
+import TestEnvironment
 
 @testable import MillraceCore
 @testable import Postgres
@@ -56,7 +57,7 @@ final class PostgresServer: Sendable {
     if getuid() == 0 { try await succeed("/bin/chown", ["-R", "postgres", folder]) }
     let access = isSecured ? ["-A", "scram-sha-256", "--pwfile=\(folder)/password"] : ["-A", "trust"]
     let create = try command("initdb", ["-D", "\(folder)/data", "-U", "postgres", "--no-sync"] + access)
-    try create.run()
+    try ProcessStart.alone { try create.run() }
     guard await exitStatus(of: create) == 0 else { throw ServerError(text: "initdb failed") }
     let port = try freePort()
     let server = PostgresServer(folder, port: port, isSecured: isSecured, try start(folder, port, isSecured: isSecured))
@@ -84,7 +85,7 @@ final class PostgresServer: Sendable {
     process.executableURL = URL(filePath: program)
     process.arguments = arguments
     process.standardError = FileHandle.nullDevice
-    try process.run()
+    try ProcessStart.alone { try process.run() }
     guard await exitStatus(of: process) == 0 else { throw ServerError(text: "\(program) failed") }
   }
 
@@ -116,7 +117,7 @@ final class PostgresServer: Sendable {
     }
     let process = try command(
       "postgres", ["-D", "\(folder)/data", "-p", "\(port)"] + settings.flatMap { ["-c", $0] })
-    try process.run()
+    try ProcessStart.alone { try process.run() }
     return process
   }
 

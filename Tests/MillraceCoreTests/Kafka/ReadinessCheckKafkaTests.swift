@@ -1,4 +1,5 @@
 import KafkaClient
+import TestEnvironment
 import Testing
 
 @testable import MillraceCore
@@ -41,7 +42,7 @@ import Testing
 
   @Test func `an unreachable cluster is an error, which the board reports`() async throws {
     let cluster = try EmbeddedCluster()
-    try cluster.takeDown(1)
+    try ProcessStart.alone { try cluster.takeDown(1) }
     let admin = KafkaAdmin(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers))
     let check = ReadinessCheck.kafka(admin, declared: declared, durability: .relaxed, timeout: .milliseconds(300))
     await #expect(throws: KafkaError.self) { try await check.run() }

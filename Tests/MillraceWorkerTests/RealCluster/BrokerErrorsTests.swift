@@ -5,6 +5,7 @@ import AppStoreSigning
 import KafkaClient
 import MillraceTesting
 import Synchronization
+import TestEnvironment
 import Testing
 
 @testable import MillraceRecords
@@ -152,7 +153,7 @@ import Testing
     case 5: try embedded.setCoordinator(ofGroup: topics.group, to: broker)
     case 6:
       let misses = cluster.losses.watch(broker)
-      try embedded.takeDown(broker)
+      try ProcessStart.alone { try embedded.takeDown(broker) }
       return (broker, misses)
     // The broker stores the record, but its acknowledgement arrives after the producer's timeout.
     case 7: try embedded.delayAnswers(apiKey: Request.produce, of: broker, by: .milliseconds(1_500), count: count)

@@ -2,6 +2,7 @@ import AppStore
 import KafkaClient
 import MillraceWorker
 import Synchronization
+import TestEnvironment
 import Testing
 
 @testable import Operations
@@ -103,7 +104,7 @@ struct ListenerTests {
       }
     }
     for await _ in ready {}
-    try embedded.takeDown(1)
+    try ProcessStart.alone { try embedded.takeDown(1) }
     for await trouble in troubles {
       #expect(!trouble.isEmpty && !trouble.contains("\n"))
       break

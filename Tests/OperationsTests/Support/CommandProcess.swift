@@ -44,7 +44,7 @@ struct CommandProcess {
     process.standardInput = input
     process.standardOutput = out
     process.standardError = err
-    try process.run()
+    try ProcessStart.alone { try process.run() }
   }
 
   /// The next line of standard output.
