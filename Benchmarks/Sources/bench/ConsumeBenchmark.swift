@@ -18,10 +18,10 @@ struct ConsumeBenchmark: AsyncParsableCommand {
       """,
     discussion: """
       Both read the same records from the same embedded cluster, in alternating order. The records are written before \
-      a round, and its first three fifths are a warm-up. The worker's time ends when everything is committed. CPU time \
-      includes all threads of the process, and for the loop its whole round. The cost of verification alone is measured \
-      with the same records on one core. The delay of an app behind another, whose records wait for rate-limit slots, is \
-      measured with an in-memory log and a clock ten times as fast. \
+      a round. Records a second leave out its first three fifths, and the worker's time ends when everything is \
+      committed. CPU time includes all threads of the process, from the first record of the round. The cost of \
+      verification alone is measured with the same records on one core. The delay of an app behind another, whose \
+      records wait for rate-limit slots, is measured with an in-memory log and a clock ten times as fast. \
       With KAFKA_BOOTSTRAP_SERVERS a worker also processes a backlog on that cluster, and another one restores its ledger.
       """)
 
@@ -149,14 +149,14 @@ struct ConsumeBenchmark: AsyncParsableCommand {
     _ worker: MeasuredWorker, _ gate: Gate, _ count: Int
   ) async throws -> (perSecond: Double, cpu: Double) {
     let before = EmptyWorker.handled.load(ordering: .relaxed)
+    let cpu = CPUTime.ofProcess
     gate.open()
     let first = try await handled(before + warmUp(count))
     let start = ContinuousClock.now
-    let cpu = CPUTime.ofProcess
     _ = try await handled(before + count)
     try await worker.untilQuiet()
     let measured = Double(before + count - first)
-    let result = (measured / ((ContinuousClock.now - start) / .seconds(1)), (CPUTime.ofProcess - cpu) / measured)
+    let result = (measured / ((ContinuousClock.now - start) / .seconds(1)), (CPUTime.ofProcess - cpu) / Double(count))
     gate.shut()
     return result
   }
