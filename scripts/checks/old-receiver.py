@@ -24,7 +24,12 @@ class Receiver(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self):
-        body = self.rfile.read(int(self.headers["content-length"]))
+        length = int(self.headers["content-length"])
+        body = self.rfile.read(length)
+        if len(body) < length:
+            # The worker was killed during the post.
+            self.close_connection = True
+            return
         notification = self.headers["webhook-id"]
         with lock:
             before = tries.get(notification, 0)
