@@ -268,6 +268,18 @@ wait_for_file() {
   done
 }
 
+# count_blocks PAGE prints the number of blocks of commands in a page: those that open with ```sh follow.
+count_blocks() { grep -c '^```sh follow$' "$1" || die "$1 has no block that opens with \`\`\`sh follow"; }
+
+# block PAGE NUMBER prints a block of commands. Within scripts/test it leaves out `swift build`, which after the build of
+# an example links all programs again, while other steps start them.
+block() {
+  awk -v wanted="$2" -v built="${PROGRAMS_ARE_BUILT:-}" '
+    /^```sh follow$/ { number++; inside = number == wanted; next }
+    /^```/ { inside = 0 }
+    inside && !(built && /^swift build( |$)/)' "$1"
+}
+
 # free_port prints a port without a listener. Another process may still take it before the caller does.
 free_port() {
   local port

@@ -27,11 +27,7 @@ temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-consumer.XXXXXX")
 clean_up_at_exit
 mkdir "$temporary/fresh"
 
-# block NUMBER prints a block of commands.
-block() {
-  awk -v wanted="$1" '/^```sh follow$/ { number++; inside = number == wanted; next } /^```/ { inside = 0 } inside' "$page"
-}
-count=$(grep -c '^```sh follow$' "$page") || die "$page has no block that opens with \`\`\`sh follow"
+count=$(count_blocks "$page")
 
 admin=$(free_port)
 log=$temporary/consumer.log
@@ -41,10 +37,10 @@ log=$temporary/consumer.log
   # shellcheck disable=SC2016
   printf '%s\n' 'trap '\''for job in $(jobs -p); do kill "$job" 2>/dev/null || true; done'\'' EXIT'
   printf 'cd %q\n' "$root"
-  block 1
+  block "$page" 1
   printf 'cd %q\n' "$temporary/fresh"
   $alone || printf 'export SWIFTPM_BUILD_DIR=%q\n' "$root/.build"
-  for ((number = 2; number <= count; number++)); do block "$number"; done
+  for ((number = 2; number <= count; number++)); do block "$page" "$number"; done
 } | sed -e "s/localhost:9090/localhost:$admin/" -e "s|^\(swift run Winback --config millrace.yaml\) &$|\1 2>$log \&|" \
   >"$temporary/commands.sh"
 grep -qF "2>$log" "$temporary/commands.sh" || die "$page does not contain the line: swift run Winback --config millrace.yaml &"

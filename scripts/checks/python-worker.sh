@@ -25,11 +25,7 @@ temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-python-worker.XXXXXX")
 clean_up_at_exit
 mkdir "$temporary/fresh"
 
-# block NUMBER prints a block of commands.
-block() {
-  awk -v wanted="$1" '/^```sh follow$/ { number++; inside = number == wanted; next } /^```/ { inside = 0 } inside' "$page"
-}
-count=$(grep -c '^```sh follow$' "$page") || die "$page has no block that opens with \`\`\`sh follow"
+count=$(count_blocks "$page")
 
 # The page shows the worker of the template.
 diff "Sources/Operations/NewConsumer/Templates/python--worker.py" \
@@ -46,13 +42,13 @@ diff "Sources/Operations/NewConsumer/Templates/python--worker.py" \
     # shellcheck disable=SC2016
     printf 'millrace() { %q -B %q python "$3" "$3"; }\n' "$(command -v python3)" "$root/scripts/checks/http/templates.py"
   else
-    block 1
+    block "$page" 1
     printf 'build=$SECONDS\n'
   fi
   printf 'cd %q\n' "$temporary/fresh"
   for ((number = 2; number <= count; number++)); do
-    if $endpoint_only && block "$number" | grep -qE 'millrace (handler|listen)|millrace-|\$(worker|ingress)'; then continue; fi
-    block "$number"
+    if $endpoint_only && block "$page" "$number" | grep -qE 'millrace (handler|listen)|millrace-|\$(worker|ingress)'; then continue; fi
+    block "$page" "$number"
   done
   # shellcheck disable=SC2016
   printf '%s\n' 'echo "followed the page in $((SECONDS - ${build:-0})) s"'
