@@ -3,8 +3,9 @@
 usage: old-receiver.py PORT_FILE LOG SEED
 
 Writes its port to PORT_FILE. Writes each accepted body as a line to LOG, in order of arrival and with repetitions. Writes
-the webhook-id of each notification that it answered 200 to LOG.told; the worker does not send these again. SEED, the
-notification and the number of earlier attempts determine failures, so they do not depend on the order of arrival.
+the path and webhook-id of each post that it answered 200 to LOG.told; the worker with this path does not post the
+notification again. SEED, the notification and the number of earlier attempts determine failures, so they do not depend on
+the order of arrival.
 """
 
 import random
@@ -52,7 +53,7 @@ class Receiver(BaseHTTPRequestHandler):
         self.end_headers()
         if status == 200:
             with lock:
-                told.write(notification + "\n")
+                told.write(f"{self.path} {notification}\n")
 
     def log_message(self, *_):
         pass
