@@ -1,4 +1,4 @@
-// Compares a worker's cost with librdkafka's, and measures the lateness of retries and the time to restore a ledger.
+// Compares a worker's cost with librdkafka's, and measures the lateness of retries.
 import AppStoreSignature
 import ArgumentParser
 import CConsumeLoop
@@ -13,8 +13,8 @@ struct ConsumeBenchmark: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "consume",
     abstract: """
-      Compares a worker with an empty handler with a plain librdkafka loop in C. Also measures retry lateness, ledger \
-      restores, and an app behind another.
+      Compares a worker with an empty handler with a plain librdkafka loop in C. Also measures retry lateness, \
+      and an app behind another.
       """,
     discussion: """
       Both read the same records from the same embedded cluster, in alternating order. The records are written before \
@@ -27,7 +27,7 @@ struct ConsumeBenchmark: AsyncParsableCommand {
 
   /// A part of the benchmark that can run on its own.
   enum Part: String, CaseIterable, ExpressibleByArgument {
-    case large, small, verified, lateness, restore, waiting, backlog
+    case large, small, verified, lateness, waiting, backlog
   }
 
   @OptionGroup var output: OutputOptions
@@ -35,7 +35,6 @@ struct ConsumeBenchmark: AsyncParsableCommand {
   @Option(help: "The partitions; the embedded cluster keeps 5 MiB of each.") var lanes = 32
   @Option(help: "The retries for the lateness measurement.") var timers = 10_000
   @Option(help: "The retries that are due per second.") var timersPerSecond = 2_000
-  @Option(help: "The notifications in the ledger to restore.") var ledger = 1_000_000
   @Option(help: "The records of the app that waits for Apple; kept in memory.")
   var waiting = 1_000_000
   @Option(help: "The records of the backlog on the cluster of KAFKA_BOOTSTRAP_SERVERS.") var backlog = 1_000_000
@@ -63,7 +62,6 @@ struct ConsumeBenchmark: AsyncParsableCommand {
       report.results.append(try await compare("verified", isVerified: true) { try await $0.signed(lanes * 220) })
     }
     if parts.contains(.lateness) { report.lateness = try await lateness() }
-    if parts.contains(.restore) { report.restore = try await restore() }
     if parts.contains(.waiting) { report.waiting = try await WaitingStage(lanes: 12).run(waiting) }
     if parts.contains(.backlog) {
       if let servers = BacklogStage.servers {
@@ -200,27 +198,6 @@ struct ConsumeBenchmark: AsyncParsableCommand {
       }
     }
     return LateWorker.lateness.withLock { $0 }
-  }
-
-  // MARK: - The ledger
-
-  private func restore() async throws -> (empty: RestoreResult, full: RestoreResult) {
-    let cluster = try await startCluster()
-    defer { cluster.stop() }
-    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    func start() throws -> RestoreResult {
-      try RestoreResult(try ChildProcess.output(of: own, ["restore", "--bootstrap", cluster.bootstrap]))
-    }
-    let empty = try start()
-    let stage = try await ConsumeStage(bootstrap: cluster.bootstrap, lanes: lanes)
-    try await stage.producing {
-      for first in stride(from: 0, to: ledger, by: 100_000) {
-        try await stage.fill(stage.ledger(of: Self.topics[0].ledger, first..<min(ledger, first + 100_000)))
-      }
-    }
-    let full = try start()
-    guard full.entries == ledger else { throw BenchError("only \(full.entries) of \(ledger) entries restored") }
-    return (empty, full)
   }
 
   static let logger: Logger = {

@@ -36,7 +36,6 @@ struct ConsumeReport {
   var results: [ConsumeResult] = []
   /// The lateness of retries in milliseconds.
   var lateness: [Double] = []
-  var restore: (empty: RestoreResult, full: RestoreResult)?
   var waiting: WaitingResult?
   var backlog: (worked: BacklogResult, restored: RestoreResult)?
 
@@ -45,7 +44,6 @@ struct ConsumeReport {
     object["benchmark"] = .string("consume")
     object["records"] = .array(results.map { .object(Self.part($0)) })
     if !lateness.isEmpty { object["lateness"] = .object(late) }
-    if let restore { object["ledger"] = .object(Self.part(restore.empty, restore.full)) }
     if let waiting { object["waiting"] = .object(Self.part(waiting)) }
     if let backlog { object["backlog"] = .object(Self.part(backlog.worked, backlog.restored)) }
     return object.line
@@ -58,17 +56,6 @@ struct ConsumeReport {
     late.set("p50Milliseconds", Numbers.percentile(lateness, 0.5))
     late.set("p99Milliseconds", Numbers.percentile(lateness, 0.99))
     return late
-  }
-
-  private static func part(_ empty: RestoreResult, _ full: RestoreResult) -> JSONObject {
-    var ledger = JSONObject()
-    ledger["entries"] = .integer(Int64(full.entries))
-    ledger.set("restoreSeconds", full.restoring)
-    ledger.set("seconds", full.seconds)
-    ledger.set("secondsWhenEmpty", empty.seconds)
-    ledger.set("peakMiB", full.peakMiB)
-    ledger.set("peakMiBWhenEmpty", empty.peakMiB)
-    return ledger
   }
 
   private static func part(_ result: WaitingResult) -> JSONObject {
@@ -130,15 +117,6 @@ struct ConsumeReport {
       lines.append(
         "retry lateness of \(lateness.count) records: p50 \(late[0]) ms, p99 \(late[1]) ms, min \(lateness.min() ?? 0) ms"
       )
-    }
-    if let (empty, full) = restore {
-      lines.append(
-        """
-        a ledger of \(Numbers.whole(Double(full.entries))) entries restored in \(Numbers.fixed(full.restoring, 1)) s, \
-        \(Numbers.fixed(full.seconds, 1)) s since the start of the worker, peak \(Numbers.fixed(full.peakMiB, 0)) MiB; \
-        an empty one: \(Numbers.fixed(empty.restoring, 1)) s, \(Numbers.fixed(empty.seconds, 1)) s, \
-        \(Numbers.fixed(empty.peakMiB, 0)) MiB
-        """)
     }
     if let waiting {
       lines.append(

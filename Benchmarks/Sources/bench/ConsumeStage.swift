@@ -2,6 +2,7 @@
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
+import Foundation
 import KafkaClient
 import MillraceWorker
 import MillraceTesting
@@ -86,12 +87,14 @@ struct ConsumeStage {
   /// The ledger entries for handled notifications, distributed over the lanes.
   func ledger(of topic: String, _ numbers: Range<Int>) -> [ProducerRecord] {
     var generator = SystemRandomNumberGenerator()
+    // Expired entries would be removed while the lanes start.
+    let minute = withUnsafeBytes(of: UInt32(Date().timeIntervalSince1970 / 60).bigEndian) { Array($0) }
     return numbers.map { number in
       // The layout of `LedgerRecord`. A lane refuses to start on other data.
       let id = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
       return ProducerRecord(
         topic: topic, partition: Int32(number % lanes), key: [UInt8(ascii: "h")] + id,
-        value: [1, 1] + [UInt8](repeating: 0, count: 8))
+        value: [1, 1] + minute + [UInt8](repeating: 0, count: 4))
     }
   }
 

@@ -21,13 +21,11 @@ struct Restore: AsyncParsableCommand {
     let worker = try await MeasuredWorker(
       EmptyWorker.self, configuration, EmptyWorker.policy, log: log, verifier: nil,
       logger: ConsumeBenchmark.logger)
-    let start = ContinuousClock.now
     let result = try await worker.running { restoring in
-      let seconds = (ContinuousClock.now - start) / .seconds(1)
       // A lane reports its number of entries after its first commit.
       try await worker.untilQuiet()
       return RestoreResult(
-        entries: worker.sum(of: "millrace_worker_ledger_entries"), seconds: seconds, restoring: restoring / .seconds(1),
+        entries: worker.sum(of: "millrace_worker_ledger_entries"), restoring: restoring / .seconds(1),
         peakMiB: Self.peakBytes / 1_048_576)
     }
     print(result.line)
@@ -58,26 +56,23 @@ extension MeasuredWorker {
 struct RestoreResult {
   /// Notifications in the ledgers of all lanes.
   var entries = 0
-  /// The time until all lanes run, including the group's first join (3 s on the embedded cluster).
-  var seconds = 0.0
-  /// The part of it between the assignment and the last lane's start, which is the time to restore the ledgers.
+  /// The seconds between the assignment and the last lane's start, which is the time to restore the ledgers.
   var restoring = 0.0
   var peakMiB = 0.0
 
-  var line: String { "\(entries) \(seconds) \(restoring) \(peakMiB)" }
+  var line: String { "\(entries) \(restoring) \(peakMiB)" }
 
-  init(entries: Int, seconds: Double, restoring: Double, peakMiB: Double) {
+  init(entries: Int, restoring: Double, peakMiB: Double) {
     self.entries = entries
-    self.seconds = seconds
     self.restoring = restoring
     self.peakMiB = peakMiB
   }
 
   init(_ line: String) throws {
     let parts = line.split(whereSeparator: \.isWhitespace)
-    guard parts.count == 4, let entries = Int(parts[0]), let seconds = Double(parts[1]),
-      let restoring = Double(parts[2]), let peak = Double(parts[3])
+    guard parts.count == 3, let entries = Int(parts[0]), let restoring = Double(parts[1]),
+      let peak = Double(parts[2])
     else { throw BenchError("unexpected output of the restore process: \(line)") }
-    self.init(entries: entries, seconds: seconds, restoring: restoring, peakMiB: peak)
+    self.init(entries: entries, restoring: restoring, peakMiB: peak)
   }
 }

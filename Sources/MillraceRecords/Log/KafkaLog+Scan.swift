@@ -10,15 +10,19 @@ extension KafkaLog {
     _ partition: TopicPartition, from start: StartOffset, to end: ScanEnd, upTo limit: Int,
     _ body: @Sendable ([ConsumerRecord]) async throws -> Void
   ) async throws -> Int64 {
+    var start = start
     var progress = ScanProgress(end: nil)
-    switch end {
-    case .never: break
-    case .offset(let offset): progress.end = offset
-    case .highWatermark:
+    if case .offset(let offset) = end { progress.end = offset }
+    // Also for `.earliest`: a new client of librdkafka looks up its first offset before it knows the leader, and tries
+    // again after half a second. A scan without an end leaves the lookup to it nevertheless, because it never gives up.
+    if end == .highWatermark || (start == .earliest && end != .never) {
       let range = try await highWatermarks(of: [partition], timeout: Self.questionTimeout)[partition]
-      progress.end = range?.upperBound
-      // An empty partition never reports an end, so there would be nothing to wait for.
-      if let range, progress.isOver(at: start, of: range) { return range.upperBound }
+      if end == .highWatermark {
+        progress.end = range?.upperBound
+        // An empty partition never reports an end, so there would be nothing to wait for.
+        if let range, progress.isOver(at: start, of: range) { return range.upperBound }
+      }
+      if start == .earliest, let range { start = .offset(range.lowerBound) }
     }
     if case .offset(let first) = start {
       progress.position = first
