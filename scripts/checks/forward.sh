@@ -148,7 +148,7 @@ until [ "$(skipped)" -ge $((before + replayed)) ]; do
 done
 # The other worker posts again what the killed one was told of but did not commit, perhaps only now.
 again=$(sort "$taken.told" | uniq -d | sed -n 1,5p)
-[ -z "$again" ] || die "a worker posted notifications again that were answered with 200 (worker, webhook-id): $again"
+[ -z "$again" ] || die "a worker posted notifications again that were answered with 200 (path, webhook-id): $again"
 note "$replayed records replayed, none posted again"
 note "$count notifications received byte for byte and in order, $(grep -c '"password"' "$temporary/had") of them version 1;" \
   "$(wc -l <"$taken") posts accepted, $((count / (took > 0 ? took : 1))) per second in $took s since the start of" \

@@ -57,11 +57,18 @@ class Measured:
         self.ingress, self.ingress_mib = ingress[0], ingress[3]
         verified = cells(performance, "19 214 bytes, verified")
         self.worker, self.worker_micros = verified[1], verified[3]
-        most, full, peak = cells(performance, "12 lanes | 10 000 000 ")
-        least, empty, base = cells(performance, "12 lanes | 10 000 ")
-        self.restore_micros = (full - empty) / (most - least) * 1e6
-        self.restore_bytes = (peak - base) * (1 << 20) / (most - least)
-        self.base_mib = base
+        least, shortest, self.base_mib = cells(performance, "12 lanes | 10 000 ")
+        # The entries of a smaller and a larger ledger, and for each entry the seconds and the bytes at the peak.
+        self.restores = [
+            (entries, (seconds - shortest) / (entries - least), (peak - self.base_mib) * (1 << 20) / (entries - least))
+            for entries, seconds, peak in (cells(performance, f"12 lanes | {n} ") for n in ("1 000 000", "10 000 000"))
+        ]
+
+    def restore(self, entries):
+        """The seconds and the peak bytes to restore so many entries: as the smaller ledger up to its size, because it took
+        more for each entry, and as the larger one where that is more."""
+        (few, *most), (_, *least) = self.restores
+        return [max(min(entries, few) * small, entries * large) for small, large in zip(most, least)]
 
 
 class Deployment:
@@ -80,7 +87,8 @@ class Deployment:
         self.worker_cores = self.extension * measured.worker_micros / 1e6
         # The worst case that the other replicas hold while one is down, without the base memory of each.
         base = measured.base_mib * (1 << 20)
-        held = self.most_entries * max(measured.restore_bytes, LEDGER_BYTES) + LANES * (HEAPS + PREFETCH)
+        self.restore_seconds, self.restore_bytes = measured.restore(self.most_entries)
+        held = max(self.restore_bytes, self.most_entries * LEDGER_BYTES) + LANES * (HEAPS + PREFETCH)
         self.replicas = max(2, 1 + math.ceil(held / (LARGEST_REPLICA - base)))
         self.replica_bytes = base + held / (self.replicas - 1)
 
@@ -172,8 +180,8 @@ def tables(root):
         ["CPU time of a worker for such a record", f"{amount(measured.worker_micros, 3)} µs"],
         ["memory of an idle worker with 10 000 entries in its ledger", f"{amount(measured.base_mib)} MiB"],
         ["peak memory of `millrace-ingress` under that load", f"{amount(measured.ingress_mib)} MiB"],
-        ["time to restore a ledger, per entry", f"{amount(measured.restore_micros)} µs"],
-        ["peak memory while ten million entries are restored, per entry", f"{amount(measured.restore_bytes)} B"],
+        *([f"to restore a ledger of {amount(entries)} entries, per entry",
+           f"{amount(seconds * 1e6)} µs, {amount(peak)} B at the peak"] for entries, seconds, peak in measured.restores),
     ])
 
     traffic = by_subscribers(
@@ -198,8 +206,8 @@ def tables(root):
         (f"notifications in {HORIZON_DAYS} days", lambda d: amount(d.ledger_entries)),
         ("the same with a mass extension", lambda d: amount(d.most_entries)),
         ("ledger in memory, all replicas together", lambda d: size(d.most_entries * LEDGER_BYTES)),
-        ("peak memory while it is restored", lambda d: size(d.most_entries * measured.restore_bytes)),
-        ("time to restore it in one replica", lambda d: span(d.most_entries * measured.restore_micros / 1e6)),
+        ("peak memory while it is restored", lambda d: size(d.restore_bytes)),
+        ("time to restore it in one replica", lambda d: span(d.restore_seconds)),
     )
     apple = table(["endpoint", "Apple, per second", f"Millrace, per hour ({part:g})", "sandbox, per hour"], [
         [title, amount(api[name]), amount(hourly[name], 4), amount(hourly[name] / 10, 4)]
