@@ -120,7 +120,8 @@ private struct CompactSegment: Sendable {
 
   private var slots: [Slot] = []
   /// Entries: the length of the name, the name, the room for the value, the number of unused bytes in it, the value.
-  /// Lengths have seven bits in a byte. An entry is in one block; one that is larger than a block has a longer one.
+  /// Lengths have seven bits in a byte. An entry is in one block; one that is larger than a block has a longer one, with
+  /// nothing behind it.
   private var blocks: [[UInt8]] = []
   private var count = 0
   /// The bytes of all entries.
@@ -128,7 +129,8 @@ private struct CompactSegment: Sendable {
   /// The bytes of entries that were replaced or removed.
   private var garbage = 0
 
-  /// An address has the index of the block above these bits, and the index in the block in them.
+  /// An address has the index of the block above these bits, and the index in the block in them. So an entry begins
+  /// before ``blockSize``, wherever it ends.
   private static let blockBits = 14
   private static let blockSize = 1 << blockBits
 
@@ -244,6 +246,11 @@ private struct CompactSegment: Sendable {
     }
   }
 
+  private static func place(block: Int, start: Int) -> UInt32 {
+    assert(start < blockSize, "the address \(start) would name another block")
+    return UInt32(block << blockBits | start) + 1
+  }
+
   private static func address(_ place: UInt32) -> (block: Int, start: Int) {
     let address = Int(place) - 1
     return (address >> blockBits, address & (blockSize - 1))
@@ -278,7 +285,7 @@ private struct CompactSegment: Sendable {
       blocks[last].append(contentsOf: UnsafeBufferPointer(entry))
     }
     used += count
-    return UInt32(last << Self.blockBits | start) + 1
+    return Self.place(block: last, start: start)
   }
 
   /// The bytes that a length takes.
@@ -303,10 +310,12 @@ private struct CompactSegment: Sendable {
   private mutating func block(for count: Int) -> Int {
     if let last = blocks.last {
       let needed = last.count + count
-      if needed <= last.capacity { return blocks.count - 1 }
+      // The capacity of a block does not count: the allocator rounds it up, and a long block may have room to spare.
       if needed <= Self.blockSize {
         // The last block grows in steps, so that little of it is unused. Appending alone would double it.
-        blocks[blocks.count - 1].reserveCapacity(min(Self.blockSize, needed + step))
+        if needed > last.capacity {
+          blocks[blocks.count - 1].reserveCapacity(min(Self.blockSize, needed + step))
+        }
         return blocks.count - 1
       }
     }
@@ -327,7 +336,7 @@ private struct CompactSegment: Sendable {
         let name = Self.part(of: bytes, at: start)
         let all = start..<Self.part(of: bytes, at: name.upperBound).upperBound
         let last = self.block(for: all.count)
-        slots[index].place = UInt32(last << Self.blockBits | blocks[last].count) + 1
+        slots[index].place = Self.place(block: last, start: blocks[last].count)
         blocks[last].append(contentsOf: UnsafeBufferPointer(rebasing: bytes[all]))
         used += all.count
       }
