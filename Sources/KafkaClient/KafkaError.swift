@@ -127,36 +127,18 @@ extension KafkaError {
     self.init(
       code: .of(error), operation: operation,
       reason: rd_kafka_err2str(error).map { String(cString: $0) } ?? "unknown error",
-      isRetriable: Self.retriable.contains(error.rawValue))
+      isRetriable: Self.passing(.of(error)) == .yes)
   }
 
   /// Creates an error from librdkafka's error object and destroys the object.
   init(consuming error: OpaquePointer, operation: String) {
     let requiresAbort = rd_kafka_error_txn_requires_abort(error) != 0
     let isFatal = rd_kafka_error_is_fatal(error) != 0
-    let mayRetry =
-      rd_kafka_error_is_retriable(error) != 0 || Self.retriable.contains(rd_kafka_error_code(error).rawValue)
+    let mayRetry = rd_kafka_error_is_retriable(error) != 0 || Self.passing(.of(rd_kafka_error_code(error))) == .yes
     self.init(
       code: .of(rd_kafka_error_code(error)), operation: operation,
       reason: rd_kafka_error_string(error).map { String(cString: $0) } ?? "unknown error",
       isRetriable: mayRetry && !requiresAbort && !isFatal, requiresAbort: requiresAbort && !isFatal, isFatal: isFatal)
     rd_kafka_error_destroy(error)
   }
-
-  /// Codes after which the same call may succeed: the broker is unavailable, moving or short of replicas.
-  private static let retriable: Set<Int32> = Set(
-    [
-      RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, RD_KAFKA_RESP_ERR__TIMED_OUT, RD_KAFKA_RESP_ERR__TRANSPORT,
-      RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, RD_KAFKA_RESP_ERR__QUEUE_FULL, RD_KAFKA_RESP_ERR__RESOLVE,
-      RD_KAFKA_RESP_ERR__WAIT_COORD, RD_KAFKA_RESP_ERR__RETRY, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS,
-      RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND, RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE,
-      RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT,
-      RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE, RD_KAFKA_RESP_ERR_NETWORK_EXCEPTION,
-      RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS, RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE,
-      RD_KAFKA_RESP_ERR_NOT_COORDINATOR, RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS,
-      RD_KAFKA_RESP_ERR_UNSTABLE_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE,
-      RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR, RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH,
-      RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH, RD_KAFKA_RESP_ERR_REPLICA_NOT_AVAILABLE,
-      RD_KAFKA_RESP_ERR_THROTTLING_QUOTA_EXCEEDED,
-    ].map(\.rawValue))
 }
