@@ -4,6 +4,7 @@ internal import AppStore
 package import AppStoreServerAPI
 package import KafkaClient
 package import Logging
+internal import MillraceTime
 package import MillraceRecords
 
 /// Publishes this process's rate-limit pauses and applies other processes' pauses.
@@ -60,7 +61,19 @@ package struct PauseChannel: Sendable {
     }
   }
 
+  /// Follows until cancelled. The process does without the pauses of others while Kafka does not know the topic.
   private func follow() async throws {
+    while true {
+      do {
+        return try await read()
+      } catch let error as KafkaError where error.isRetriable || error.isUnknownTopic {
+        logger.warning("cannot read the rate-limit pauses; retrying", metadata: ["error": "\(error)"])
+        try await MillraceClock.system.sleep(for: .seconds(5))
+      }
+    }
+  }
+
+  private func read() async throws {
     try await log.scan(TopicPartition(topic: topic, partition: 0), from: .earliest, to: .never, upTo: 100) { page in
       for record in page {
         guard let value = record.value else { continue }

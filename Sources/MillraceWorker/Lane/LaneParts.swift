@@ -26,6 +26,8 @@ struct LaneParts: Sendable {
   var metrics: WorkerMetrics
   var logger: Logger
 
+  var patience: TopicPatience { TopicPatience(topics: topics, log: log, clock: clock, logger: logger) }
+
   /// Counts and logs offsets whose records were deleted before the worker read them.
   func report(lost: Range<Int64>, of source: TopicPartition) {
     metrics.lost(lost.count, topic: source.topic)

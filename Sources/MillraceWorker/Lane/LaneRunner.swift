@@ -85,7 +85,15 @@ actor LaneRunner {
   private nonisolated func take(from partition: any LogPartition) async throws {
     let source = parts.topics.source(of: partition.partition.topic)
     while await hasRoom(for: source) {
-      guard let page = try await partition.nextPage(upTo: Self.pageSize) else { return }
+      let page: LogPage?
+      do {
+        page = try await partition.nextPage(upTo: Self.pageSize)
+      } catch let error where error.isUnknownTopic {
+        // The client continues by itself once its broker knows the topic.
+        try await parts.patience.confirmTopics()
+        continue
+      }
+      guard let page else { return }
       // Headers are parsed outside of the actor, so several cores can share the work of a lane.
       await receive(
         LaneItem.batch(page.records, source: source, clock: parts.clock), from: partition.partition.topic,

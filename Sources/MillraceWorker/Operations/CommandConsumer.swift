@@ -29,9 +29,10 @@ actor CommandConsumer {
     self.logger = logger
   }
 
-  /// Follows the topic until cancelled.
+  /// Follows the topic until cancelled, from ``position`` on.
   func follow() async throws {
-    try await records.scan(partition, from: .earliest, to: .never, upTo: Self.pageSize) { page in
+    let start: StartOffset = position > 0 ? .offset(position) : .earliest
+    try await records.scan(partition, from: start, to: .never, upTo: Self.pageSize) { page in
       await self.fold(page)
     }
   }

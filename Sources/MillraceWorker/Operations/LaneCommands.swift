@@ -27,7 +27,11 @@ struct LaneCommands: Sendable {
     guard
       let (commands, earlier) = try await untilKafkaAnswers(
         "reading commands is waiting",
-        { (try await consumer.commands(for: epoch), try await copiesOfEarlierOwners()) }, failed: { throw $0 })
+        {
+          try await parts.patience.call("cannot read the commands", metadata: ["lane": "\(epoch.lane)"]) {
+            (try await consumer.commands(for: epoch), try await copiesOfEarlierOwners())
+          }
+        }, failed: { throw $0 })
     else { return }
     try await withThrowingDiscardingTaskGroup { runs in
       for await new in commands {

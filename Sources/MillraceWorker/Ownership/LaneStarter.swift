@@ -35,15 +35,8 @@ struct LaneStarter: Sendable {
   /// - Parameter kept: The ledger from this process's last ownership of the lane, if any.
   func start(_ epoch: LaneEpoch, _ partitions: [any LogPartition], _ kept: KeptLedger?) async throws -> LaneRunner {
     try await writerIsReady.wait()
-    var pause = Duration.milliseconds(100)
-    while true {
-      do {
-        return try await restore(epoch, partitions, kept)
-      } catch let error as KafkaError where error.isRetriable {
-        parts.logger.warning("cannot start a lane; retrying", metadata: ["lane": "\(epoch.lane)", "error": "\(error)"])
-        try await parts.clock.sleep(until: parts.clock.now.advanced(by: pause))
-        pause = min(pause * 2, .seconds(5))
-      }
+    return try await parts.patience.call("cannot start a lane", metadata: ["lane": "\(epoch.lane)"]) {
+      try await restore(epoch, partitions, kept)
     }
   }
 

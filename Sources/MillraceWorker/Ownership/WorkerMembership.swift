@@ -74,7 +74,9 @@ struct WorkerMembership: Sendable {
         group.addTask { await ending.onFailure { try await plainWriter.run() } }
       }
       await withTaskGroup(of: Void.self) { followers in
-        followers.addTask { await ending.onFailure(of: commands.follow) }
+        followers.addTask {
+          await ending.onFailure { try await parts.patience.call("cannot read the commands", commands.follow) }
+        }
         followers.addTask { await ending.onFailure(of: supervisor.watchLag) }
         followers.addTask { await prepare(writer.client) }
         if parts.commit == .transactional { followers.addTask { await prepare(plainWriter) } }

@@ -35,6 +35,8 @@ package struct WorkerRuntime: Service {
     var metrics: WorkerMetrics
     var logger: Logger
 
+    var patience: TopicPatience { TopicPatience(topics: topics, log: log, clock: clock, logger: logger) }
+
     var transactionalID: String { "\(topics.group).\(instance)" }
   }
 

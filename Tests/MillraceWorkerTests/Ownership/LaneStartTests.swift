@@ -6,6 +6,7 @@ import MillraceTime
 import Synchronization
 import Testing
 
+@testable import MillraceRecords
 @testable import MillraceWorker
 
 @Suite(.timeLimit(.minutes(15))) struct LaneStartTests {
@@ -72,12 +73,87 @@ import Testing
     #expect(fleet.answered() == ["n0"])
   }
 
+  private static let unknown = KafkaError(
+    code: KafkaError.Code(rawValue: -190), operation: "test", reason: "unknown partition")
+
+  @Test(arguments: [LogOperation.committed, .send, .read])
+  func `a lane runs although a broker does not know its topics for a while`(at step: LogOperation) async throws {
+    let fleet = try WorkerFleet(lanes: 2)
+    let process = fleet.log.process("p")
+    process.fail(step, with: Array(repeating: Self.unknown, count: 5))
+    try fleet.put("n0", key: "k")
+    let worker = FleetProcess(log: process, isKept: false) { fleet.runtime(on: $0, FleetHandler(Book())) }
+    #expect(await fleet.until { fleet.answered() == ["n0"] && fleet.isRead() || worker.isOver } != nil)
+    #expect(!worker.isOver, "the process ended")
+    await worker.crash()
+  }
+
+  @Test func `a worker starts although no scan finds its topics at first`() async throws {
+    let fleet = try WorkerFleet(lanes: 2)
+    let failures = FleetProcess.Shared(30)
+    let worker = FleetProcess(log: fleet.log.process("p"), isKept: false) { log in
+      fleet.runtime(on: FailingScans(log: log, failures: failures), FleetHandler(Book()))
+    }
+    try fleet.put("n0", key: "k")
+    #expect(await fleet.until { fleet.answered() == ["n0"] && failures.get() == 0 || worker.isOver } != nil)
+    #expect(!worker.isOver, "the process ended")
+    await worker.crash()
+  }
+
+  @Test func `a worker whose topic stays unknown names it`() async throws {
+    let fleet = try WorkerFleet(lanes: 1)
+    let patience = TopicPatience(
+      topics: fleet.topics, log: WithoutTopics(log: fleet.log), clock: fleet.clock, logger: WorkerFleet.logger)
+    let failed = FleetProcess.Shared<(any Error)?>(nil)
+    let call = Task {
+      do { try await patience.call("cannot test") { throw Self.unknown } } catch { failed.set(error) }
+    }
+    let time = try #require(await fleet.until { failed.get() != nil })
+    #expect(time >= TopicPatience.unknownTopicLimit && time < TopicPatience.unknownTopicLimit * 2)
+    #expect("\(try #require(failed.get()))".contains(fleet.topics.ledger))
+    await call.value
+    failed.set(nil)
+    let look = Task { do { try await patience.confirmTopics() } catch { failed.set(error) } }
+    #expect(await fleet.until { failed.get() != nil } != nil)
+    #expect(failed.get() is MillraceError)
+    await look.value
+  }
+
   private func causing(_ book: Book) -> FleetHandler {
     FleetHandler(book) { item, recorder in
       try await FleetHandler.cause("effect/\(item.id)", recorder, in: book)
       return try await FleetHandler.answer(item, recorder)
     }
   }
+}
+
+/// A log whose first scans fail, because its brokers do not know the partition.
+private struct FailingScans: ForwardingLog {
+  let log: InMemoryLog
+  let failures: FleetProcess.Shared<Int>
+
+  func scan(
+    _ partition: TopicPartition, from start: StartOffset, to end: ScanEnd, upTo limit: Int,
+    _ body: @Sendable ([ConsumerRecord]) async throws -> Void
+  ) async throws -> Int64 {
+    var isFailing = false
+    failures.change { left in
+      isFailing = left > 0
+      left = max(0, left - 1)
+    }
+    if isFailing {
+      throw KafkaError(
+        code: KafkaError.Code(rawValue: -190), operation: "scan \(partition)", reason: "unknown partition")
+    }
+    return try await log.scan(partition, from: start, to: end, upTo: limit, body)
+  }
+}
+
+/// A log without topics.
+private struct WithoutTopics: ForwardingLog {
+  let log: InMemoryLog
+
+  func partitionCounts(of topics: [String], timeout: Duration) async throws(KafkaError) -> [String: Int] { [:] }
 }
 
 /// A broker that answers questions about some topics from the time before it was suspended.
