@@ -40,44 +40,50 @@ public protocol LogReader: Sendable {
   /// assignment: the log refuses the metadata of an old generation.
   func groupMetadata() async throws(KafkaError) -> GroupMetadata
 
-  /// Returns which client is the static member with this reader's name (``LogReaderOptions/instance``).
+  /// Returns which process is the static member with this reader's name (``LogReaderOptions/instance``). The reader
+  /// may be closed.
   ///
   /// A process that was paused may have been replaced by another process with its name. It must ask before it joins
   /// again, because joining would fence its replacement.
   /// - Throws: ``KafkaError`` if the group did not answer.
   func instanceHolder(timeout: Duration) async throws(KafkaError) -> InstanceHolder
+
+  /// How long the group keeps a member that is silent.
+  var sessionTimeout: Duration { get }
 }
 
 extension LogReader {
   /// Unknown.
   public var sinceLastTurn: Duration? { nil }
 
-  /// The reader itself: in a log without static members no other client can have the name.
-  public func instanceHolder(timeout: Duration) async throws(KafkaError) -> InstanceHolder { .thisReader }
+  /// The reader's own process: in a log without static members no other process can have the name.
+  public func instanceHolder(timeout: Duration) async throws(KafkaError) -> InstanceHolder { .thisProcess }
+
+  /// Kafka's default.
+  public var sessionTimeout: Duration { .seconds(45) }
 }
 
-/// The client that is the static member with a name.
+/// The process that is the static member with a name.
 public enum InstanceHolder: Sendable, Hashable {
-  /// The reader that asks; it is still a member.
-  case thisReader
-  /// No client: the session has ended, and no other client uses the name.
+  /// The process that asks. The member can be a former one of this process, which the reader no longer knows.
+  case thisProcess
+  /// No process: the session has ended, and no other process uses the name.
   case nobody
-  /// Another client, with its address if the log knows it.
-  case another(host: String)
+  /// Another process, with the client id and the address of its member. It may have ended: the group keeps a member
+  /// for its session.
+  case another(clientID: String, host: String)
 
   /// Finds the member with the name `instance` among a group's members.
-  /// - Parameter memberID: The member id of the reader that asks; nil if it never was a member.
-  public init(of instance: String?, among members: [GroupMember], askedBy memberID: String?) {
+  ///
+  /// Member ids cannot tell who asks. A reader drops its id when its session ends, and it never learns the id of a
+  /// member whose JoinGroup was not answered.
+  /// - Parameter clientID: The client id of the reader that asks, which only readers of its process have.
+  public init(of instance: String?, among members: [GroupMember], askedBy clientID: String) {
     guard let instance, let holder = members.first(where: { $0.instance == instance }) else {
       self = .nobody
       return
     }
-    // A reader that never was a member finds its predecessor, which it is meant to replace.
-    guard let memberID, holder.id != memberID else {
-      self = .thisReader
-      return
-    }
-    self = .another(host: holder.host)
+    self = holder.clientID == clientID ? .thisProcess : .another(clientID: holder.clientID, host: holder.host)
   }
 }
 

@@ -16,8 +16,6 @@ struct ReaderState: Sendable {
   var process: ProcessID
   /// The reader's membership in the group; nil before it has joined and after it was removed.
   var membership: Membership?
-  /// The member id with which it last received an assignment.
-  var lastMember: String?
   /// The next offset of each assigned partition; nil means the committed offset, once that is stable.
   var positions: [TopicPartition: Int64?] = [:]
   /// Distinguishes the reader's assignments.
@@ -34,6 +32,11 @@ struct ReaderState: Sendable {
   var isFinished = false
   /// The error that ended the reader.
   var failure: KafkaError?
+}
+
+extension ReaderID {
+  /// The client id of a reader: that of its process, or else one of its own.
+  func clientID(_ options: LogReaderOptions) -> String { options.process ?? "reader-\(number)" }
 }
 
 extension InMemoryBroker {
@@ -67,7 +70,6 @@ extension InMemoryBroker {
       let assignment = nextSerial()
       readers[id]?.assignment = assignment
       readers[id]?.membership?.generation = generation
-      readers[id]?.lastMember = member
       readers[id]?.positions = Dictionary(partitions.map { ($0, nil) }) { first, _ in first }
       readers[id]?.events.append(.assigned(partitions, assignment: assignment))
     case .revoked: revoke(id, now: now)
@@ -112,6 +114,15 @@ extension InMemoryBroker {
     if readers[id]?.isHandingOver == false { leave(id, now: now) }
   }
 
+  /// The group refuses the members of a process in favour of their own former members, which stay for their session.
+  mutating func fence(_ process: ProcessID, now: Duration) {
+    silence(process, now: now)
+    for (id, reader) in readersOf(process) where reader.options.instance != nil {
+      if let member = reader.membership?.member { replace(member, in: reader.group, now: now) }
+      readers[id]?.membership = nil
+    }
+  }
+
   // MARK: - Requests
 
   mutating func join(_ id: ReaderID, now: Duration) {
@@ -124,7 +135,9 @@ extension InMemoryBroker {
     let member = "\(reader.process.name)-\(String(repeating: "0", count: max(0, 8 - number.count)))\(number)"
     readers[id]?.membership = Membership(group: reader.group, generation: -1, member: member)
     changeGroup(reader.group, now: now) { group, counts in
-      group.join(member, topics: reader.topics, instance: reader.options.instance, counts: counts, now: now)
+      group.join(
+        member, topics: reader.topics, instance: reader.options.instance, clientID: id.clientID(reader.options),
+        counts: counts, now: now)
     }
   }
 

@@ -20,6 +20,14 @@ extension InMemoryLog {
     host.update { broker, now in broker.resume(process, now: now) }
   }
 
+  /// Ends the readers of this process that are static members with `fencedInstance`, although no other process has joined:
+  /// the group prefers their own former members, which it keeps for the session. librdkafka ends so after an outage that
+  /// was longer than the session.
+  public func fenceMembers() {
+    let process = processID
+    host.update { broker, now in broker.fence(process, now: now) }
+  }
+
   /// Kills this process: its readers do not leave their groups, and its transactions stay open. Later calls of its
   /// clients fail.
   public func crash() {

@@ -94,14 +94,20 @@ final class InMemoryReader: LogReader {
   func instanceHolder(timeout: Duration) async throws(KafkaError) -> InstanceHolder {
     let (id, process, group) = (self.id, self.process, self.group)
     let operation = "describe the group \(group)"
+    try await host.request(.describeGroup, topic: nil, of: process, operation) { _, _ in }
     return try await host.limited(to: timeout, operation) { broker, _ throws(KafkaError) in
       if let wait = try broker.obstacle(for: process, operation) { return .after(wait) }
       guard let reader = broker.readers[id] else { throw .closed(operation) }
       let members = (broker.groups[group]?.members ?? [:]).map { name, member in
-        GroupMember(id: name, instance: member.instance, host: "memory")
+        GroupMember(id: name, instance: member.instance, clientID: member.clientID, host: "memory")
       }
-      return .now(InstanceHolder(of: reader.options.instance, among: members, askedBy: reader.lastMember))
+      return .now(InstanceHolder(of: reader.options.instance, among: members, askedBy: id.clientID(reader.options)))
     }
+  }
+
+  var sessionTimeout: Duration {
+    let id = id
+    return host.update { broker, _ in broker.readers[id]?.options.sessionTimeout ?? broker.limits.sessionTimeout }
   }
 
   // MARK: - Events

@@ -20,6 +20,8 @@ public enum LogOperation: Sendable, Hashable, CaseIterable {
   case read
   /// Reading committed offsets.
   case committed
+  /// A reader's question about the members of its group.
+  case describeGroup
 }
 
 /// Whether a failing call takes effect.

@@ -1,9 +1,10 @@
-// Decides when a worker that lost its transactional producer continues in the same process, and when it gives up.
+// Decides when a worker that lost its transactional producer or its place in the group continues in the same process, and
+// when it gives up.
 
 internal import MillraceTime
 internal import KafkaClient
 
-/// The loss of a transactional producer.
+/// The loss of a transactional producer, or of the static member that the process was in its group.
 ///
 /// Only Kafka knows the result of its last transaction, so no outcome in memory is written again. A new producer takes
 /// over the transactional id, and every lane restarts from its committed offsets and its ledger.
@@ -16,10 +17,12 @@ struct ProducerLoss: Error, Sendable, CustomStringConvertible {
     case unclearCommit = "unclear-commit"
     /// Any other fatal error of the producer.
     case fatal
+    /// The group refuses the process, because it has another member with the process's name.
+    case fencedInstance = "fenced-instance"
   }
 
   var reason: Reason
-  /// The error that ended the producer.
+  /// The error that ended the producer or the consumer.
   var error: KafkaError
 
   /// Classifies an error of a transactional call. Nil if a new producer would fail in the same way: the broker rejects
@@ -30,6 +33,7 @@ struct ProducerLoss: Error, Sendable, CustomStringConvertible {
     switch error.code {
     case .fenced, .invalidProducerEpoch: reason = .fenced
     case .invalidTransactionState: reason = .unclearCommit
+    case .fencedInstance: reason = .fencedInstance
     default: reason = isCommitUnclear ? .unclearCommit : .fatal
     }
   }
@@ -38,7 +42,7 @@ struct ProducerLoss: Error, Sendable, CustomStringConvertible {
 
   private static let denials: Set<KafkaError.Code> = [
     .transactionalIDAuthorizationFailed, .groupAuthorizationFailed, .clusterAuthorizationFailed,
-    .invalidConfiguration, .unsupported, .fencedInstance,
+    .invalidConfiguration, .unsupported,
   ]
 }
 
@@ -53,6 +57,7 @@ struct RejoinLimit: Sendable {
   private static let longestPause = Duration.seconds(15)
 
   private var inARow = 0
+  private var fencedInARow = 0
   private var losses: [MillraceClock.Instant] = []
 
   /// Counts the loss of a producer.
@@ -60,9 +65,22 @@ struct RejoinLimit: Sendable {
   /// - Returns: The time to wait before the worker rejoins; nil if it has lost producers too often.
   mutating func lost(now: MillraceClock.Instant, hasCommitted: Bool) -> Duration? {
     inARow = hasCommitted ? 1 : inARow + 1
+    fencedInARow = 0
     losses.removeAll { $0.duration(to: now) > Self.window }
     losses.append(now)
     guard inARow < Self.mostInARow, losses.count < Self.most else { return nil }
-    return min(Self.longestPause, Self.shortestPause * (1 << (inARow - 1)))
+    return Self.pause(inARow)
+  }
+
+  /// Returns the time to wait before a worker rejoins that the group has fenced. It never gives up: an outage can fence
+  /// it any number of times.
+  /// - Parameter hasCommitted: Whether the worker had committed a transaction.
+  mutating func fenced(hasCommitted: Bool) -> Duration {
+    fencedInARow = hasCommitted ? 1 : fencedInARow + 1
+    return Self.pause(fencedInARow)
+  }
+
+  private static func pause(_ inARow: Int) -> Duration {
+    min(longestPause, shortestPause * (1 << min(inARow - 1, 10)))
   }
 }

@@ -16,14 +16,18 @@ final class WorkerEnding: Sendable {
   private let onLoss: @Sendable (ProducerLoss) -> Void
   private let state = Mutex(State())
 
-  /// - Parameter onLoss: Called with a lost producer before the worker leaves its group.
+  /// - Parameter onLoss: Called with a loss before the worker leaves its group.
   init(onLoss: @escaping @Sendable (ProducerLoss) -> Void) { self.onLoss = onLoss }
 
-  /// The error that ends the process; nil if nothing failed or only a producer was lost.
+  /// The error that ends the process; nil if nothing failed, or if the worker can rejoin its group.
   var cause: (any Error)? { state.withLock { $0.cause } }
 
   /// Whether the membership is over.
   var isOver: Bool { state.withLock { $0.cause != nil || $0.loss != nil } }
+
+  /// Whether the membership is over because the group has another member with this process's name, and the process may
+  /// continue.
+  var isFenced: Bool { state.withLock { $0.cause == nil && $0.loss?.reason == .fencedInstance } }
 
   /// Sets the reader that leaves the group. It leaves at once if something has already failed.
   func attach(_ reader: any LogReader) {
@@ -34,7 +38,7 @@ final class WorkerEnding: Sendable {
     if isOver { reader.shutDown() }
   }
 
-  /// Removes and returns the producer loss that ended the last membership.
+  /// Removes and returns the loss that ended the last membership.
   func takeLoss() -> ProducerLoss? {
     state.withLock { state in
       defer { (state.loss, state.reader) = (nil, nil) }
@@ -45,7 +49,8 @@ final class WorkerEnding: Sendable {
   func failed(_ error: any Error) {
     let reader = state.withLock { state in
       if let loss = error as? ProducerLoss {
-        if state.loss == nil { state.loss = loss }
+        // A fenced process has to ask who has its name, whatever else it has lost.
+        if state.loss == nil || loss.reason == .fencedInstance { state.loss = loss }
       } else if state.cause == nil || (error as? MillraceError)?.area == .membership {
         // If another process has this one's name, that is the cause of all other errors.
         state.cause = error

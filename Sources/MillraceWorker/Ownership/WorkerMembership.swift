@@ -1,5 +1,5 @@
 // One membership of a worker in its consumer group, from joining to leaving: a reader, a writer, a committer, and the
-// assigned lanes. A worker that has lost its transactional producer creates all of them again.
+// assigned lanes. A worker that has lost its transactional producer, or was fenced, creates all of them again.
 //
 // The order matters. The first assignment proves that this process is a member of the group. Only then does its
 // producer take over the transactional id, which fences the previous producer, and only then do lanes start. A process
@@ -87,6 +87,8 @@ struct WorkerMembership: Sendable {
       plainWriter.shutDown()
       writer.client.shutDown()
     }
+    // The lanes have left, and the answer may take as long as an outage.
+    if ending.isFenced { try await confirmName(reader) }
     return committer.hasCommittedTransaction
   }
 
@@ -102,7 +104,8 @@ struct WorkerMembership: Sendable {
   }
 
   private var readerOptions: LogReaderOptions {
-    LogReaderOptions(instance: parts.staticMember, leavesOnShutDown: parts.onStop == .leave)
+    LogReaderOptions(
+      instance: parts.staticMember, process: parts.process, leavesOnShutDown: parts.onStop == .leave)
   }
 
   // MARK: - The writer
@@ -174,7 +177,7 @@ struct WorkerMembership: Sendable {
       group.addTask {
         // The poll loop ends when the worker has left the group, after it has handed over all lanes.
         await withGracefulShutdownHandler {
-          await ending.onFailure { try await serve(reader) }
+          await ending.onFailure { try await serve(reader, committer) }
         } onGracefulShutdown: {
           reader.shutDown()
         }
@@ -197,37 +200,63 @@ struct WorkerMembership: Sendable {
     }
   }
 
-  private func serve(_ reader: any LogReader) async throws {
+  private func serve(_ reader: any LogReader, _ committer: Committer) async throws {
     do {
       try await reader.run()
     } catch {
-      guard error.code == .fencedInstance else { throw error }
-      throw MillraceError.nameTaken(parts.staticMember ?? parts.instance, group: parts.topics.group)
+      guard error.code == .fencedInstance, let loss = ProducerLoss(error) else { throw error }
+      // The group refuses the offsets of a fenced member.
+      committer.abandon()
+      throw loss
     }
   }
 
-  /// Throws the loss of the producer, unless another process with this one's name has fenced it.
+  /// Throws the loss, unless another process with this one's name is its cause.
   private func report(_ loss: ProducerLoss, _ reader: any LogReader) async throws {
     try await confirmName(reader)
     throw loss
   }
 
   /// Waits until the group coordinator has confirmed that no other process is the static member of this name. The
-  /// worker has to ask, because librdkafka does not report when a heartbeat was answered.
-  /// - Throws: ``MillraceError`` if another process has the name.
+  /// worker has to ask, because librdkafka does not report when a heartbeat was answered. It asks until it gets an
+  /// answer, the process shuts down, or something else ends the process.
+  /// - Throws: ``MillraceError`` if another living process has the name.
   private func confirmName(_ reader: any LogReader) async throws {
     guard let name = parts.staticMember, parts.log.description.capabilities.contains(.staticMembership) else { return }
-    while !Task.isShuttingDownGracefully {
-      do {
-        switch try await reader.instanceHolder(timeout: Self.questionTimeout) {
-        case .thisReader, .nobody: return
-        case .another(let host): throw MillraceError.nameTaken(name, group: parts.topics.group, by: host)
+    var inquiry = NameInquiry(session: reader.sessionTimeout)
+    defer { state.confirmName(isWaiting: false) }
+    while !Task.isShuttingDownGracefully, ending.cause == nil {
+      switch await ask(reader, &inquiry) {
+      case .join: return
+      case .taken(let host): throw MillraceError.nameTaken(name, group: parts.topics.group, by: host)
+      case .ask(let pause):
+        state.confirmName(isWaiting: true)
+        let due = parts.clock.now.advanced(by: pause)
+        do {
+          try await cancelWhenGracefulShutdown { [clock = parts.clock] in try await clock.sleep(until: due) }
+        } catch is CancellationError where Task.isShuttingDownGracefully {
+          return
         }
-      } catch let error as KafkaError where error.isRetriable {
-        parts.logger.warning(
-          "cannot check yet whether another process has this one's name; retrying", metadata: ["error": "\(error)"])
-        try await parts.clock.sleep(until: parts.clock.now.advanced(by: .seconds(1)))
       }
+    }
+  }
+
+  private func ask(_ reader: any LogReader, _ inquiry: inout NameInquiry) async -> NameInquiry.Next {
+    do {
+      let holder = try await reader.instanceHolder(timeout: Self.questionTimeout)
+      let isNews = !inquiry.hasOther
+      let next = inquiry.answered(holder, now: parts.clock.now)
+      if isNews, inquiry.hasOther {
+        parts.logger.warning(
+          "the group has another process under this one's name; asking again until it is clear that it lives",
+          metadata: ["member": "\(holder)"])
+      }
+      return next
+    } catch {
+      // No error says that another process lives.
+      parts.logger.warning(
+        "cannot check yet whether another process has this one's name; retrying", metadata: ["error": "\(error)"])
+      return inquiry.failed()
     }
   }
 

@@ -19,12 +19,15 @@ package struct WorkerReadiness: Sendable, Hashable {
 /// Holds the readiness and the running parts of a worker.
 final class WorkerState: Sendable {
   private let value = Mutex(WorkerReadiness())
+  private let isConfirming = Atomic(false)
   /// The lanes while the worker runs, for tests that wait until it is idle.
   let supervisor = Mutex<LaneSupervisor?>(nil)
   /// The group's reader while the worker runs.
   let reader = Mutex<(any LogReader)?>(nil)
 
-  var readiness: WorkerReadiness { value.withLock { $0 } }
+  var readiness: WorkerReadiness {
+    isConfirming.load(ordering: .relaxed) ? WorkerReadiness(rejoinReason: "name-unclear") : value.withLock { $0 }
+  }
 
   func note(owned: Int, isReady: Bool) {
     value.withLock { value in
@@ -33,10 +36,14 @@ final class WorkerState: Sendable {
     }
   }
 
-  /// Records that the worker has lost its producer and rejoins its group.
+  /// Records that the worker has lost its producer, or was fenced, and rejoins its group.
   func rejoining(_ reason: ProducerLoss.Reason) {
     value.withLock { $0 = WorkerReadiness(rejoinReason: reason.rawValue) }
   }
+
+  /// Records whether the worker waits until it is clear who has its name. Until then it is not ready, and changes of its
+  /// lanes are kept.
+  func confirmName(isWaiting: Bool) { isConfirming.store(isWaiting, ordering: .relaxed) }
 
   /// Records that the group has sent an assignment.
   func joined() { value.withLock { $0.rejoinReason = nil } }
@@ -48,7 +55,9 @@ extension ReadinessCheck {
     ReadinessCheck(name, remedy: "wait; if this persists, check the log for lanes that cannot start") {
       let readiness = runtime.readiness
       if let reason = readiness.rejoinReason {
-        return .unhealthy("rejoining its group after losing its producer (\(reason))", remedy: "wait")
+        return .unhealthy(
+          "rejoining its group (\(reason))",
+          remedy: "wait; the log says why, and for what the worker waits")
       }
       guard readiness.hasJoined else {
         return .unhealthy(

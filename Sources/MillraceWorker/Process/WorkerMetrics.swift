@@ -37,7 +37,7 @@ struct WorkerMetrics: Sendable {
     ("millrace_worker_commit_duration_seconds", "Duration of a commit, in seconds."),
     ("millrace_worker_commits_total", "Commits, by result."),
     ("millrace_worker_rebalances_total", "Assignments and revocations of lanes, by kind."),
-    ("millrace_worker_rejoins_total", "Times that the worker lost its producer and rejoined its group, by reason."),
+    ("millrace_worker_rejoins_total", "Times that the worker rejoined its group in its process, by reason."),
     ("millrace_worker_lanes", "Lanes that this process owns."),
   ]
 

@@ -1,4 +1,5 @@
-// Runs a worker as a member of its group. If the worker loses its transactional producer, it rejoins the group.
+// Runs a worker as a member of its group. If the worker loses its transactional producer or is fenced by the group, it
+// rejoins the group.
 
 internal import AppStore
 internal import AppStoreServerAPI
@@ -24,6 +25,9 @@ package struct WorkerRuntime: Service {
     var instance: String
     /// The static member name in the group, or nil for a dynamic member.
     var staticMember: String?
+    /// A text that tells this process's members of the group from those of other processes. It stays the same when the
+    /// worker rejoins.
+    var process = KafkaLog.randomProcess()
     /// Whether a static member keeps its lanes or leaves the group on a graceful shutdown.
     var onStop = WorkerEntry.OnStop.keep
     var handler: any LaneHandling
@@ -61,14 +65,17 @@ package struct WorkerRuntime: Service {
   var sinceLastTurn: Duration? { state.reader.withLock { $0 }?.sinceLastTurn }
 
   var transactionalID: String { parts.transactionalID }
+  /// The text that tells this process's members of the group from those of other processes.
+  var process: String { parts.process }
 
   /// This process's share of Apple's limits.
   var budget: APIBudget? { parts.budget }
   /// The metrics of the budget.
   var collectors: [MetricCollector] { budget.map { BudgetMetrics.collectors(of: $0) } ?? [] }
 
-  /// Runs until shut down gracefully or cancelled. A worker that loses its transactional producer rejoins its group.
-  /// - Throws: ``MillraceError`` if a topic does not fit or another process has this one's name; ``KafkaError`` if the
+  /// Runs until shut down gracefully or cancelled. A worker that loses its transactional producer or is fenced by its
+  /// group rejoins the group.
+  /// - Throws: ``MillraceError`` if a topic does not fit or another living process has this one's name; ``KafkaError`` if the
   ///   process has to restart.
   package func run() async throws {
     let lanes = try await LaneCount.check(parts.topics, on: parts.log)
@@ -88,7 +95,7 @@ package struct WorkerRuntime: Service {
     if let error = ending.cause { throw error }
   }
 
-  /// Joins the group, and joins it again each time the producer is lost.
+  /// Joins the group, and joins it again after each loss.
   private func work(
     _ lanes: Int, _ notices: LivenessNotices, _ limits: TimeLimits, _ ending: WorkerEnding
   ) async throws {
@@ -102,20 +109,37 @@ package struct WorkerRuntime: Service {
       guard let loss = ending.takeLoss(), ending.cause == nil, !Task.isCancelled, !Task.isShuttingDownGracefully else {
         return
       }
-      let metadata: Logger.Metadata = ["reason": "\(loss.reason.rawValue)", "error": "\(loss.error)"]
-      guard let pause = limit.lost(now: parts.clock.now, hasCommitted: hasCommitted) else {
-        parts.logger.error("the transactional producer was lost too often; the process ends", metadata: metadata)
-        throw loss.error
-      }
+      let pause = try pause(after: loss, hasCommitted: hasCommitted, &limit)
       parts.metrics.rejoined(loss.reason)
-      parts.logger.warning(
-        """
-        the transactional producer was lost; outcomes in memory are dropped, and the worker rejoins its group and \
-        restarts its lanes from the committed offsets
-        """, metadata: metadata)
       let due = parts.clock.now.advanced(by: pause)
       try await cancelWhenGracefulShutdown { [clock = parts.clock] in try await clock.sleep(until: due) }
     }
+  }
+
+  /// Logs a loss, and returns the time to wait before the worker rejoins.
+  /// - Throws: The error of the loss if the worker has lost its producer too often.
+  private func pause(
+    after loss: ProducerLoss, hasCommitted: Bool, _ limit: inout RejoinLimit
+  ) throws(KafkaError) -> Duration {
+    let metadata: Logger.Metadata = ["reason": "\(loss.reason.rawValue)", "error": "\(loss.error)"]
+    if loss.reason == .fencedInstance {
+      parts.logger.warning(
+        """
+        the group fenced this process, and no other process has its name; outcomes in memory are dropped, and the worker \
+        rejoins its group
+        """, metadata: metadata)
+      return limit.fenced(hasCommitted: hasCommitted)
+    }
+    guard let pause = limit.lost(now: parts.clock.now, hasCommitted: hasCommitted) else {
+      parts.logger.error("the transactional producer was lost too often; the process ends", metadata: metadata)
+      throw loss.error
+    }
+    parts.logger.warning(
+      """
+      the transactional producer was lost; outcomes in memory are dropped, and the worker rejoins its group and restarts \
+      its lanes from the committed offsets
+      """, metadata: metadata)
+    return pause
   }
 }
 

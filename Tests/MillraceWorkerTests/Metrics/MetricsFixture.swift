@@ -125,6 +125,7 @@ final class MetricsFixture {
   func rejoin() async throws {
     let losses: [(KafkaError.Code, ProducerLoss.Reason)] = [
       (.fenced, .fenced), (.invalidTransactionState, .unclearCommit), (.timedOut, .fatal),
+      (.fencedInstance, .fencedInstance),
     ]
     for (code, reason) in losses {
       process?.log.fail(

@@ -17,13 +17,14 @@ import Testing
     #expect(ProducerLoss(error(.invalidTransactionState))?.reason == .unclearCommit)
     #expect(ProducerLoss(error(.timedOut), isCommitUnclear: true)?.reason == .unclearCommit)
     #expect(ProducerLoss(error(.timedOut))?.reason == .fatal)
+    #expect(ProducerLoss(error(.fencedInstance))?.reason == .fencedInstance)
   }
 
   @Test(
     arguments: [
       .messageTooLarge, .unknownTopicOrPartition, .unknownTopic, .topicAuthorizationFailed, .invalidRecord,
       .transactionalIDAuthorizationFailed, .groupAuthorizationFailed, .clusterAuthorizationFailed,
-      .invalidConfiguration, .unsupported, .fencedInstance,
+      .invalidConfiguration, .unsupported,
     ] as [KafkaError.Code])
   func `an error that would occur again is not a loss`(code: KafkaError.Code) {
     #expect(ProducerLoss(error(code)) == nil)
@@ -56,16 +57,25 @@ import Testing
     }
   }
 
-  @Test func `the holder of a name is identified by the member ID`() {
+  @Test func `a fenced worker never gives up, and its pauses grow without a commit`() {
+    var limit = RejoinLimit()
+    let pauses = (0..<100).map { _ in limit.fenced(hasCommitted: false) }
+    #expect(Array(pauses.prefix(4)) == [250, 500, 1_000, 2_000].map { Duration.milliseconds($0) })
+    #expect(pauses.last == .seconds(15))
+    #expect(limit.fenced(hasCommitted: true) == .milliseconds(250))
+    // Being fenced does not use up the losses of producers.
+    #expect(limit.lost(now: MillraceClock.Instant(elapsed: .zero), hasCommitted: false) == .milliseconds(250))
+  }
+
+  @Test func `the holder of a name is identified by the client ID of its process`() {
     let members = [
-      GroupMember(id: "a-1", instance: "a", host: "/10.0.0.1"),
-      GroupMember(id: "b-1", instance: nil, host: "/10.0.0.2"),
+      GroupMember(id: "a-1", instance: "a", clientID: "refunds-reader-1", host: "/10.0.0.1"),
+      GroupMember(id: "b-1", instance: nil, clientID: "refunds-reader-2", host: "/10.0.0.2"),
     ]
-    #expect(InstanceHolder(of: "a", among: members, askedBy: "a-1") == .thisReader)
-    #expect(InstanceHolder(of: "a", among: members, askedBy: "a-0") == .another(host: "/10.0.0.1"))
-    #expect(InstanceHolder(of: "b", among: members, askedBy: "b-1") == .nobody)
-    // A process that has not joined yet sees the membership of its predecessor.
-    #expect(InstanceHolder(of: "a", among: members, askedBy: nil) == .thisReader)
-    #expect(InstanceHolder(of: nil, among: members, askedBy: "b-1") == .nobody)
+    #expect(InstanceHolder(of: "a", among: members, askedBy: "refunds-reader-1") == .thisProcess)
+    let other = InstanceHolder.another(clientID: "refunds-reader-1", host: "/10.0.0.1")
+    #expect(InstanceHolder(of: "a", among: members, askedBy: "refunds-reader-2") == other)
+    #expect(InstanceHolder(of: "b", among: members, askedBy: "refunds-reader-2") == .nobody)
+    #expect(InstanceHolder(of: nil, among: members, askedBy: "refunds-reader-2") == .nobody)
   }
 }

@@ -200,6 +200,75 @@ import Testing
     for process in processes { await process.crash() }
   }
 
+  // MARK: - Fenced without another process
+
+  @Test func `a process that its own former member fences rejoins, however often`() async throws {
+    let fleet = try WorkerFleet(lanes: 2)
+    let book = Book()
+    let process = fleet.start("p", isKept: false, staticMember: "w-0", causing(book))
+    // More often than a worker may lose its producer.
+    for number in 0..<RejoinLimit.most + 5 {
+      try fleet.put("n\(number)", key: "k\(number)")
+      #expect(await fleet.until { fleet.answered().count == number + 1 && fleet.isRead() } != nil)
+      process.log.fenceMembers()
+      #expect(await fleet.until { fleet.rejoins()["fenced-instance"] == number + 1 } != nil)
+    }
+    try fleet.put("last", key: "k")
+    #expect(await fleet.until { fleet.answered().last == "last" && fleet.isRead() } != nil)
+    #expect(!process.isOver, "the process ended")
+    #expect(process.readiness == WorkerReadiness(hasJoined: true, owned: 2, isReady: true))
+    #expect(Set(fleet.eventIDs()).count == RejoinLimit.most + 6)
+    #expect(book.calls.values.allSatisfy { $0.count == 1 })
+    await process.crash()
+  }
+
+  @Test(arguments: [KafkaError.Code.timedOut, .groupAuthorizationFailed])
+  func `a fenced process asks until the coordinator answers`(code: KafkaError.Code) async throws {
+    let fleet = try WorkerFleet(lanes: 2)
+    let process = fleet.start("p", isKept: false, staticMember: "w-0", FleetHandler(Book()))
+    try fleet.put("n0", key: "k")
+    #expect(await fleet.until { fleet.answered() == ["n0"] && fleet.isRead() } != nil)
+    let unanswered = KafkaError(
+      code: code, operation: "test", reason: "test", isRetriable: code == .timedOut)
+    process.log.fail(.describeGroup, with: Array(repeating: unanswered, count: 100))
+    process.log.fenceMembers()
+    try fleet.put("n1", key: "k")
+    #expect(await fleet.until { process.readiness?.rejoinReason == "name-unclear" } != nil)
+    await fleet.pass(.seconds(300))
+    #expect(!process.isOver && process.readiness?.isReady == false && fleet.answered() == ["n0"])
+    #expect(await fleet.until { fleet.answered() == ["n0", "n1"] && fleet.isRead() } != nil)
+    #expect(process.readiness == WorkerReadiness(hasJoined: true, owned: 2, isReady: true))
+    await process.crash()
+  }
+
+  @Test func `a process that waits to learn who has its name stops gracefully`() async throws {
+    let fleet = try WorkerFleet(lanes: 2)
+    let process = fleet.start("p", isKept: false, staticMember: "w-0", FleetHandler(Book()))
+    #expect(await fleet.until { process.readiness?.isReady == true } != nil)
+    process.log.fail(.describeGroup, with: Array(repeating: Self.error(.timedOut, isFatal: false), count: 10_000))
+    process.log.fenceMembers()
+    #expect(await fleet.until { process.readiness?.rejoinReason == "name-unclear" } != nil)
+    await process.leave()
+    #expect(try #require(await fleet.end(of: process, within: .seconds(1)), "it did not stop").error == nil)
+  }
+
+  @Test func `a process that the late JoinGroup of a dead process fences rejoins after its session`() async throws {
+    let fleet = try WorkerFleet(lanes: 2)
+    let book = Book()
+    let process = fleet.start("p", isKept: false, staticMember: "w-0", causing(book))
+    try fleet.put("n0", key: "k")
+    #expect(await fleet.until { fleet.answered() == ["n0"] && fleet.isRead() } != nil)
+    let dead = fleet.start("dead", isKept: false, staticMember: "w-0", causing(book))
+    #expect(await fleet.until { process.readiness?.rejoinReason != nil } != nil)
+    await dead.crash()
+    try fleet.put("n1", key: "k")
+    // The log's session is 10 s.
+    let time = try #require(await fleet.until { fleet.answered() == ["n0", "n1"] && fleet.isRead() })
+    #expect(time < .seconds(20), "\(time)")
+    #expect(!process.isOver && fleet.rejoins() == ["fenced-instance": 1])
+    await process.crash()
+  }
+
   // MARK: - Random faults
 
   @Test(arguments: UInt64(0)..<12)

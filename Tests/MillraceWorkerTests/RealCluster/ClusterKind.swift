@@ -40,6 +40,7 @@ struct Connection {
         bootstrapServers: try #require(ClusterKind.realServers), clientID: clientID)
       // A member learns about a rebalance from its next heartbeat.
       configuration.properties["heartbeat.interval.ms"] = "200"
+      configuration.properties.merge(properties) { $1 }
       kafka = configuration
       embedded = nil
     }

@@ -57,7 +57,7 @@ import Testing
 
   @Test(.enabled(if: ClusterKind.realServers != nil, ClusterKind.needsReal))
   func `a process whose name another process takes exits with its own status`() async throws {
-    let cluster = try await WorkerCluster(.real, lanes: 2)
+    let cluster = try await WorkerCluster(.real, lanes: 2, properties: Self.shortSession)
     let first = try await cluster.start(instance: "one")
     var sent = try await cluster.receive(.didRenew, .expired)
     try await cluster.events(for: sent)
@@ -71,6 +71,25 @@ import Testing
     sent += try await cluster.receive(.didRenew, .expired)
     try await cluster.events(for: sent)
     try await second.leave()
+    #expect(try await cluster.events().map(\.notification).sorted() == sent.map(\.id).sorted())
+  }
+
+  /// The shortest that brokers allow.
+  private static let shortSession = ["session.timeout.ms": "6000"]
+
+  @Test(.enabled(if: ClusterKind.realServers != nil, ClusterKind.needsReal), arguments: [true, false])
+  func `a process that a former member of its own or of a dead process fences rejoins`(isOwn: Bool) async throws {
+    let cluster = try await WorkerCluster(.real, lanes: 2, properties: Self.shortSession)
+    let worker = try await cluster.start(instance: "one")
+    var sent = try await cluster.receive(.didRenew, .expired)
+    try await cluster.events(for: sent)
+    for _ in 0..<2 {
+      try await cluster.fence("one", as: isOwn ? worker.runtime.process : "dead")
+      sent += try await cluster.receive(.didRenew, .expired, .subscribed, .didFailToRenew)
+      try await cluster.events(for: sent)
+    }
+    // The process is still running, so it can leave gracefully.
+    try await worker.leave()
     #expect(try await cluster.events().map(\.notification).sorted() == sent.map(\.id).sorted())
   }
 
@@ -93,6 +112,21 @@ import Testing
 }
 
 extension WorkerCluster {
+  /// Joins the group under the name of a process with a member that then sends nothing more.
+  fileprivate nonisolated func fence(_ instance: String, as process: String) async throws {
+    let reader = try log.makeReader(
+      group: topics.group, topics: topics.sources, options: LogReaderOptions(instance: instance, process: process))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await reader.run() }
+      for await event in reader.events {
+        // A static member does not leave its group.
+        if case .assigned = event { break }
+      }
+      reader.shutDown()
+      try await group.waitForAll()
+    }
+  }
+
   /// Takes over the transactional ID of a process, as a second process with its name would.
   fileprivate nonisolated func fenceProducer(of worker: WorkerInstance) async throws {
     let writer = try log.makeTransactionalWriter(id: worker.runtime.transactionalID, timeout: .seconds(10))
