@@ -57,14 +57,15 @@ package actor WorkerGroup {
     return Member(process: process, admin: port.map { "http://127.0.0.1:\($0)" })
   }
 
-  /// Waits until every process is ready and every lane runs.
-  package func waitUntilReady() async throws {
+  /// Waits until every process is ready and lanes run.
+  /// - Parameter lanes: The number of lanes of these processes; nil: all lanes of the worker.
+  package func waitUntilReady(lanes: Int? = nil) async throws {
     for member in members {
       guard let admin = member.admin else { throw RunError("\(program.name) has no admin port") }
       try await Web.waitUntilReady("\(admin)/readyz", of: member.process, before: deployment.rig.deadline)
     }
-    try await deployment.wait(for: "every lane of \(worker) to run") {
-      try await sum("millrace_worker_lanes") >= Double(deployment.lanes)
+    try await deployment.wait(for: "\(lanes.map { "\($0) lanes" } ?? "every lane") of \(worker) to run") {
+      try await sum("millrace_worker_lanes") >= Double(lanes ?? deployment.lanes)
     }
   }
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Kills, pauses and restarts the nodes of a Kafka cluster under load.
-# The script posts 40 notifications per second to a real ingress with three processes of a worker. Meanwhile it kills,
-# pauses for 15 s and restarts the nodes of a three-node cluster. It prints the ingress's responses for each fault.
-# Every notification that was answered 200 must be in Kafka and handled once, no response may be late, and no process
-# may exit.
+# The script posts 40 notifications per second to a real ingress with three processes of a worker, two of them static
+# members. Meanwhile it kills, pauses for 15 s and restarts the nodes of a three-node cluster. Then it pauses the group's
+# coordinator, and kills all nodes, for 29 s each, which is longer than every session. A second process with the name of a
+# static member starts before that. It prints the ingress's responses for each fault. Every notification that was answered
+# 200 must be in Kafka and handled once, no response may be late, and no process may exit, except one of the two with one
+# name.
 #
-#   scripts/scenario faults                5 pauses; about six minutes
+#   scripts/scenario faults                5 pauses; about eight minutes
 #   scripts/scenario faults --pauses 30    more pauses
 #   scripts/scenario faults --seed 7       repeats the notifications of a seed
 #

@@ -19,7 +19,7 @@ enum CrashScenario: String, CaseIterable, ExpressibleByArgument {
   case operate
   /// SIGSTOP until the group and the transaction coordinator have expired the process, then SIGCONT.
   case zombie
-  /// Brokers of a three-node cluster are killed, paused and restarted under load.
+  /// Brokers of a three-node cluster are killed, paused and restarted under load, one by one and all at once.
   case faults
   /// Named processes are killed, restarted and lost, and the pauses of lanes are measured.
   case restartPauses = "restart-pauses"
@@ -30,6 +30,7 @@ enum CrashScenario: String, CaseIterable, ExpressibleByArgument {
     switch self {
     case .backlog: .deep
     case .restartPauses: .asDeployed
+    case .faults: .faults
     default: .usual
     }
   }

@@ -11,6 +11,8 @@ extension CrashTest {
     var lanes: Int
     var recordsInFlight: Int
     var hasShortSessions = true
+    /// Whether a named process leaves the group when it stops, so that its lanes do not wait for it.
+    var leavesOnStop = false
     /// The worker's retry delays, as in the configuration.
     var delays = ["300ms", "2s"]
 
@@ -18,6 +20,8 @@ extension CrashTest {
     static let usual = Size(lanes: 4, recordsInFlight: 6)
     /// Enough records in flight for many to be committed in one transaction.
     static let deep = Size(lanes: 2, recordsInFlight: 48)
+    /// Lanes for four processes, and the worker's default session timeouts.
+    static let faults = Size(lanes: 6, recordsInFlight: 6, hasShortSessions: false, leavesOnStop: true)
     /// The worker's default session timeouts.
     static let asDeployed = Size(lanes: 12, recordsInFlight: 6, hasShortSessions: false)
   }
@@ -45,6 +49,7 @@ extension CrashTest {
           \(worker):
             retryDelays: [\(size.delays.joined(separator: ", "))]
             recordsInFlight: \(size.recordsInFlight)
+            onStop: \(size.leavesOnStop ? "leave" : "keep")
 
         """)
   }

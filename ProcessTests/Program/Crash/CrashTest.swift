@@ -46,7 +46,7 @@ actor CrashTest {
     self.environment = environment
     workers = WorkerGroup(
       Self.worker, .scenario(CrashWorker.subcommand), of: deployment, log: "worker", environment: environment,
-      hasAdminPort: scenario == .operate)
+      hasAdminPort: scenario == .operate || scenario == .faults)
     topics = Self.topics(of: deployment)
     random = SeededGenerator(seed: seed)
   }
@@ -137,12 +137,13 @@ actor CrashTest {
   // MARK: - Processes
 
   /// A group of one process with a name that the worker's Kafka group knows. The test does not restart it.
-  func place(_ index: Int, isNamed: Bool) -> WorkerGroup {
+  /// - Parameter log: The name of its logs, if two processes have the name.
+  func place(_ index: Int, isNamed: Bool, log: String? = nil, hasAdminPort: Bool = false) -> WorkerGroup {
     var environment = environment
     environment["MILLRACE_KAFKA_INSTANCE"] = isNamed ? "place-\(index)" : nil
     return WorkerGroup(
-      Self.worker, .scenario(CrashWorker.subcommand), of: deployment, log: "place-\(index)", environment: environment,
-      hasAdminPort: false)
+      Self.worker, .scenario(CrashWorker.subcommand), of: deployment, log: log ?? "place-\(index)",
+      environment: environment, hasAdminPort: hasAdminPort)
   }
 
   /// Makes the effect of a notification kill the calling process while `body` runs.

@@ -19,6 +19,22 @@ struct KafkaNodes: Sendable {
   /// Waits until every replica is in sync.
   func waitUntilSettled() async throws { try await call(["settled", directory]) }
 
+  /// Starts killed nodes together, because a minority of a quorum does not answer alone.
+  func start(_ nodes: [Int]) async throws {
+    try await withThrowingDiscardingTaskGroup { group in
+      for node in nodes { group.addTask { try await start(node) } }
+    }
+  }
+
+  /// The node that coordinates a consumer group.
+  func coordinator(of group: String) async throws -> Int {
+    let answer = try await call(["coordinator", directory, group])
+    guard let node = Int(answer.filter { !$0.isWhitespace }) else {
+      throw RunError("scripts/kafka coordinator printed \(answer)")
+    }
+    return node
+  }
+
   /// The nodes, ordered by the number of these topics' partitions that they lead, highest first.
   func byLeadership(prefix: String) async throws -> [Int] {
     try await call(["leaders", directory, prefix])
@@ -34,7 +50,9 @@ struct KafkaNodes: Sendable {
   @discardableResult
   private func call(_ arguments: [String]) async throws -> String {
     let result = try await CommandResult(
-      of: script, arguments, name: "scripts/kafka", file: "\(directory)/script")
+      of: script, arguments, name: "scripts/kafka",
+      // Several may run at once.
+      file: "\(directory)/script-\((arguments.prefix(1) + arguments.dropFirst(2)).joined(separator: "-"))")
     guard result.status == 0 else {
       throw RunError("scripts/kafka \(arguments.joined(separator: " ")) failed: \(result.notes)")
     }
