@@ -25,10 +25,6 @@ final class WorkerEnding: Sendable {
   /// Whether the membership is over.
   var isOver: Bool { state.withLock { $0.cause != nil || $0.loss != nil } }
 
-  /// Whether the membership is over because the group has another member with this process's name, and the process may
-  /// continue.
-  var isFenced: Bool { state.withLock { $0.cause == nil && $0.loss?.reason == .fencedInstance } }
-
   /// Sets the reader that leaves the group. It leaves at once if something has already failed.
   func attach(_ reader: any LogReader) {
     let isOver = state.withLock { state in
@@ -49,7 +45,7 @@ final class WorkerEnding: Sendable {
   func failed(_ error: any Error) {
     let reader = state.withLock { state in
       if let loss = error as? ProducerLoss {
-        // A fenced process has to ask who has its name, whatever else it has lost.
+        // A member that was fenced explains what else it has lost.
         if state.loss == nil || loss.reason == .fencedInstance { state.loss = loss }
       } else if state.cause == nil || (error as? MillraceError)?.area == .membership {
         // If another process has this one's name, that is the cause of all other errors.

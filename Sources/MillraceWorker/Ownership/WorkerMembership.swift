@@ -20,8 +20,8 @@ struct WorkerMembership: Sendable {
   let limits: TimeLimits
   let state: WorkerState
   let ending: WorkerEnding
-  /// Whether this is the first membership of the process.
-  let isFirst: Bool
+  /// The loss that ended the last membership; nil for the first one of the process.
+  let lastLoss: ProducerLoss?
   /// Opens when the group has sent an assignment.
   private let joined = Latch()
   /// Opens when the writer can write.
@@ -29,7 +29,7 @@ struct WorkerMembership: Sendable {
 
   init(
     _ parts: WorkerRuntime.Parts, lanes: Int, notices: LivenessNotices, limits: TimeLimits, state: WorkerState,
-    ending: WorkerEnding, isFirst: Bool
+    ending: WorkerEnding, after loss: ProducerLoss?
   ) {
     self.parts = parts
     self.lanes = lanes
@@ -37,7 +37,7 @@ struct WorkerMembership: Sendable {
     self.limits = limits
     self.state = state
     self.ending = ending
-    self.isFirst = isFirst
+    lastLoss = loss
   }
 
   /// Runs until the worker has left its group.
@@ -45,6 +45,12 @@ struct WorkerMembership: Sendable {
   func run() async throws -> Bool {
     let reader = try parts.log.makeReader(
       group: parts.topics.group, topics: parts.topics.sources, options: readerOptions)
+    if let lastLoss {
+      // Since the last membership, another process may have taken the name.
+      try await confirmName(reader)
+      if ending.cause != nil || Task.isShuttingDownGracefully { return false }
+      parts.metrics.rejoined(lastLoss.reason)
+    }
     let writer = try makeWriter()
     let committer = Committer(
       calls: CommitCalls(writer: writer, reader: reader, clock: parts.clock), clock: parts.clock,
@@ -87,8 +93,6 @@ struct WorkerMembership: Sendable {
       plainWriter.shutDown()
       writer.client.shutDown()
     }
-    // The lanes have left, and the answer may take as long as an outage.
-    if ending.isFenced { try await confirmName(reader) }
     return committer.hasCommittedTransaction
   }
 
@@ -155,7 +159,7 @@ struct WorkerMembership: Sendable {
       try Task.checkCancellation()
       // An error in a process that has never written needs an operator.
       if case .transactional = writer, let error = error as? KafkaError, let loss = ProducerLoss(error),
-        !isFirst || loss.reason == .fenced
+        lastLoss != nil || loss.reason == .fenced
       {
         throw loss
       }

@@ -100,17 +100,16 @@ package struct WorkerRuntime: Service {
     _ lanes: Int, _ notices: LivenessNotices, _ limits: TimeLimits, _ ending: WorkerEnding
   ) async throws {
     var limit = RejoinLimit()
-    var isFirst = true
+    var last: ProducerLoss?
     while true {
       let membership = WorkerMembership(
-        parts, lanes: lanes, notices: notices, limits: limits, state: state, ending: ending, isFirst: isFirst)
-      isFirst = false
+        parts, lanes: lanes, notices: notices, limits: limits, state: state, ending: ending, after: last)
       let hasCommitted = try await membership.run()
       guard let loss = ending.takeLoss(), ending.cause == nil, !Task.isCancelled, !Task.isShuttingDownGracefully else {
         return
       }
       let pause = try pause(after: loss, hasCommitted: hasCommitted, &limit)
-      parts.metrics.rejoined(loss.reason)
+      last = loss
       let due = parts.clock.now.advanced(by: pause)
       try await cancelWhenGracefulShutdown { [clock = parts.clock] in try await clock.sleep(until: due) }
     }
@@ -125,8 +124,8 @@ package struct WorkerRuntime: Service {
     if loss.reason == .fencedInstance {
       parts.logger.warning(
         """
-        the group fenced this process, and no other process has its name; outcomes in memory are dropped, and the worker \
-        rejoins its group
+        the group fenced this process; outcomes in memory are dropped, and the worker rejoins its group unless another \
+        process has its name
         """, metadata: metadata)
       return limit.fenced(hasCommitted: hasCommitted)
     }
