@@ -38,9 +38,9 @@ final class ClientHandle: @unchecked Sendable {
 
   init(
     _ role: Role, properties: [String: String], label: String, gate: NetworkFaultInjector? = nil,
-    tokens: KafkaTokenSource? = nil
+    tokens: KafkaTokenSource? = nil, requests: UnansweredRequests? = nil
   ) throws(KafkaError) {
-    callbacks = ClientCallbacks(gate: gate, tokens: tokens.map(ClientTokens.init))
+    callbacks = ClientCallbacks(gate: gate, tokens: tokens.map(ClientTokens.init), requests: requests)
     let conf = rd_kafka_conf_new()
     var message = [CChar](repeating: 0, count: 512)
     for (name, value) in properties.sorted(by: { $0.key < $1.key }) {
@@ -100,10 +100,12 @@ final class ClientHandle: @unchecked Sendable {
 private final class ClientCallbacks: Sendable {
   let gate: NetworkFaultInjector?
   let tokens: ClientTokens?
+  let requests: UnansweredRequests?
 
-  init(gate: NetworkFaultInjector?, tokens: ClientTokens?) {
+  init(gate: NetworkFaultInjector?, tokens: ClientTokens?, requests: UnansweredRequests?) {
     self.gate = gate
     self.tokens = tokens
+    self.requests = requests
   }
 
   func install(on conf: OpaquePointer?) {
@@ -116,6 +118,7 @@ private final class ClientCallbacks: Sendable {
         ClientCallbacks.of(opaque)?.gate?.closeSocket(socket) ?? -1
       }
     }
+    requests?.install(on: conf)
     if tokens != nil {
       rd_kafka_conf_enable_sasl_queue(conf, 1)
       rd_kafka_conf_set_oauthbearer_token_refresh_cb(conf) { rk, _, opaque in

@@ -64,13 +64,14 @@ public final class KafkaProducer: Sendable {
 
   init(
     _ configuration: KafkaConfiguration, properties: [String: String], sendTimeout: Duration,
-    deliveryTimeout: Duration? = nil, observer: ClientObserver
+    deliveryTimeout: Duration? = nil, observer: ClientObserver, requests: UnansweredRequests? = nil
   ) throws(KafkaError) {
     let deliveryTimeout = max(sendTimeout, deliveryTimeout ?? sendTimeout)
     var properties = properties
     properties["message.timeout.ms"] = String(max(1, deliveryTimeout.wholeMilliseconds))
     let makeClient = { @Sendable [properties, room] () throws(KafkaError) in
-      try ProducerClient(configuration, properties: properties, observer: observer, room: room)
+      try ProducerClient(
+        configuration, properties: properties, observer: observer, room: room, requests: requests)
     }
     state = Mutex(State(client: try makeClient()))
     self.makeClient = makeClient

@@ -14,6 +14,9 @@ internal import Synchronization
 ///
 /// ``KafkaError/transactionRemedy`` of an error says whether to repeat the call, abort, or give up. Apart from sends,
 /// make one call at a time. All calls need a running ``run()``. See librdkafka's "Transactional producer API".
+///
+/// Once ``hasUnansweredRequest`` is true, end the open transaction, and begin the next one with another producer of the
+/// same id. Otherwise a late copy of the request can tear that transaction (KIP-890).
 public final class KafkaTransactionalProducer: Sendable {
   /// The name that successive instances of this producer share. Brokers let only the newest instance write.
   public let transactionalID: String
@@ -21,6 +24,18 @@ public final class KafkaTransactionalProducer: Sendable {
   private let producer: KafkaProducer
   /// Whether a transaction is open that no call has begun to commit or abort. Used only on the thread of blocking calls.
   private let isOpen = Mutex(false)
+  private let requests = UnansweredRequests()
+
+  /// Whether a transactional request ended without an answer: its connection broke, or it timed out. A broker may receive
+  /// it later and apply it to another transaction of this producer. Only a newer producer of the same id fences it.
+  public var hasUnansweredRequest: Bool {
+    requests.count > 0 && !Self.ignoresUnansweredRequests.load(ordering: .relaxed)
+  }
+
+  private static let ignoresUnansweredRequests = Atomic(false)
+
+  /// Makes the producers of this process act as if every request were answered, for a scenario that must then fail.
+  package static func ignoreUnansweredRequests() { ignoresUnansweredRequests.store(true, ordering: .relaxed) }
 
   /// Creates a client without waiting for a connection.
   /// - Parameters:
@@ -44,7 +59,7 @@ public final class KafkaTransactionalProducer: Sendable {
     producer = try KafkaProducer(
       configuration,
       properties: try configuration.transactionalProperties(id: transactionalID, timeout: transactionTimeout),
-      sendTimeout: min(sendTimeout, transactionTimeout), observer: observer)
+      sendTimeout: min(sendTimeout, transactionTimeout), observer: observer, requests: requests)
   }
 
   /// Serves delivery reports until ``shutDown()`` was called and every send has its outcome. Cancelling the task purges

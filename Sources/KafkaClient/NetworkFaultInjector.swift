@@ -14,6 +14,7 @@ package final class NetworkFaultInjector: Sendable, Hashable {
   private struct State {
     var isOpen = true
     var sockets: Set<Int32> = []
+    var waiters: [CheckedContinuation<Void, Never>] = []
   }
 
   private let state = Mutex(State())
@@ -27,6 +28,17 @@ package final class NetworkFaultInjector: Sendable, Hashable {
       state.isOpen = false
       // A socket leaves the set under this lock before it is closed, so no descriptor here has been reused.
       for socket in state.sockets { shutdown(socket, Int32(SHUT_RDWR)) }
+    }
+  }
+
+  /// Waits until the client has closed every connection. Call it after ``close()``.
+  package func drained() async {
+    await withCheckedContinuation { continuation in
+      let isDrained = state.withLock { state in
+        if !state.sockets.isEmpty { state.waiters.append(continuation) }
+        return state.sockets.isEmpty
+      }
+      if isDrained { continuation.resume() }
     }
   }
 
@@ -51,7 +63,13 @@ package final class NetworkFaultInjector: Sendable, Hashable {
   }
 
   func closeSocket(_ socket: Int32) -> Int32 {
-    state.withLock { _ = $0.sockets.remove(socket) }
+    let waiters = state.withLock { state in
+      state.sockets.remove(socket)
+      guard state.sockets.isEmpty else { return [CheckedContinuation<Void, Never>]() }
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume() }
     #if canImport(Glibc)
       return Glibc.close(socket)
     #elseif canImport(Musl)

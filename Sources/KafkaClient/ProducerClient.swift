@@ -14,13 +14,16 @@ final class ProducerClient: Sendable {
   private let failed = Atomic<Bool>(false)
 
   /// Creates a client.
-  /// - Parameter room: Woken when delivery reports make room in the queue.
+  /// - Parameters:
+  ///   - room: Woken when delivery reports make room in the queue.
+  ///   - requests: Counts the client's requests without an answer.
   init(
-    _ configuration: KafkaConfiguration, properties: [String: String], observer: ClientObserver, room: QueueSpaceWaiters
+    _ configuration: KafkaConfiguration, properties: [String: String], observer: ClientObserver,
+    room: QueueSpaceWaiters, requests: UnansweredRequests? = nil
   ) throws(KafkaError) {
     handle = try ClientHandle(
       .producer, properties: properties, label: configuration.clientID, gate: configuration.gate,
-      tokens: configuration.tokens)
+      tokens: configuration.tokens, requests: requests)
     pump = PollLoop(handle: handle, observer: observer)
     self.room = room
     isTransactional = properties["transactional.id"] != nil

@@ -145,6 +145,89 @@ import Testing
     #expect((end as? KafkaError)?.isFatal == true)
   }
 
+  // MARK: - Requests without an answer
+
+  /// Runs a producer whose connections the test can break.
+  private func withBreakableTransactions(
+    on cluster: TestCluster, _ body: (KafkaTransactionalProducer, NetworkFaultInjector) async throws -> Void
+  ) async throws {
+    let network = NetworkFaultInjector()
+    var configuration = cluster.configuration
+    configuration.gate = network
+    let producer = try KafkaTransactionalProducer(configuration, transactionalID: "id")
+    try await running(producer.run, until: producer.shutDown) {
+      try await producer.initialize(timeout: limit)
+      try await body(producer, network)
+    }
+  }
+
+  private func breakConnections(_ network: NetworkFaultInjector) async {
+    network.close()
+    await network.drained()
+    network.open()
+  }
+
+  /// Repeats a call that times out.
+  private func again(_ call: () async throws -> Void) async throws {
+    while true {
+      do { return try await call() } catch let error as KafkaError where error.transactionRemedy == .retry {}
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `the end of a transaction whose connection breaks leaves a request without an answer`(
+    isCommit: Bool
+  ) async throws {
+    let cluster = try TestCluster(topics: ["t": 1])
+    try await withBreakableTransactions(on: cluster) { producer, network in
+      try await producer.begin()
+      _ = try await producer.send(ProducerRecord(topic: "t", value: [1]))
+      #expect(!producer.hasUnansweredRequest)
+      try cluster.embedded.delayAnswers(apiKey: Request.endTxn, of: 1, by: .seconds(600), count: 1)
+      let end = { (timeout: Duration) async throws(KafkaError) in
+        try await isCommit ? producer.commit(timeout: timeout) : producer.abort(timeout: timeout)
+      }
+      // After the time limit the request is on its way.
+      let first = await #expect(throws: KafkaError.self) { try await end(.milliseconds(500)) }
+      #expect(first?.transactionRemedy == .retry)
+      await breakConnections(network)
+      try await again { try await end(limit) }
+      #expect(producer.hasUnansweredRequest)
+    }
+  }
+
+  @Test func `a record that times out leaves a request without an answer`() async throws {
+    let cluster = try TestCluster(topics: ["t": 1])
+    // Also the time limit of its requests.
+    let producer = try KafkaTransactionalProducer(
+      cluster.configuration, transactionalID: "id", transactionTimeout: .seconds(1))
+    try await running(producer.run, until: producer.shutDown) {
+      try await producer.initialize(timeout: limit)
+      try await producer.prepare(["t"], timeout: limit)
+      try await producer.begin()
+      try cluster.embedded.delayAnswers(apiKey: Request.produce, of: 1, by: .seconds(600), count: 1)
+      let error = await #expect(throws: KafkaError.self) {
+        try await producer.send(ProducerRecord(topic: "t", value: [1]))
+      }
+      #expect(error?.transactionRemedy == .abort)
+      try await again { try await producer.abort(timeout: limit) }
+      #expect(producer.hasUnansweredRequest)
+    }
+  }
+
+  @Test func `a connection that breaks between two transactions leaves no request without an answer`() async throws {
+    let cluster = try TestCluster(topics: ["t": 1])
+    try await withBreakableTransactions(on: cluster) { producer, network in
+      for round in 0..<3 {
+        try await producer.begin()
+        _ = try await producer.send(ProducerRecord(topic: "t", value: [1]))
+        try await again { try await producer.commit(timeout: limit) }
+        #expect(!producer.hasUnansweredRequest, "round \(round)")
+        await breakConnections(network)
+      }
+    }
+  }
+
   @Test func `calls that timed out can be retried until the cluster is back`() async throws {
     let cluster = try TestCluster(topics: ["t": 1])
     try ProcessStart.alone { try cluster.embedded.takeDown(1) }

@@ -3,6 +3,7 @@
 
 import AppStore
 import AsyncHTTPClient
+import KafkaClient
 import MillraceCore
 import MillraceRecords
 import MillraceWorker
@@ -40,6 +41,7 @@ struct CrashWorker: ScenarioWorker {
         remedy: "run this through scripts/scenario crash")
     }
     endpoint = String(cString: url)
+    if getenv("CRASH_IGNORE_UNANSWERED") != nil { KafkaTransactionalProducer.ignoreUnansweredRequests() }
     isAsking = getenv("CRASH_ASKS") != nil
     isNumbering = getenv("CRASH_NUMBERS") != nil
     reminder = .seconds(getenv("CRASH_REMINDER").flatMap { Int64(String(cString: $0)) } ?? 1)

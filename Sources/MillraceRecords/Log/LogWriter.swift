@@ -37,6 +37,10 @@ extension LogWriter {
 /// ``KafkaError/transactionRemedy`` of an error says what to do: repeat the call, abort and produce the same records in
 /// a new transaction, or give up. Apart from sends, make one call at a time. Calls need a running ``LogWriter/run()``.
 public protocol TransactionalLogWriter: LogWriter {
+  /// Whether a request ended without an answer. It may arrive later, and act on the next transaction of this writer: end
+  /// the open transaction, and begin the next one with another writer of the same id.
+  var hasUnansweredRequest: Bool { get }
+
   /// Takes over the transactional id: fences older instances and aborts their open transactions. Call it once, before
   /// any other call.
   func initialize(timeout: Duration) async throws(KafkaError)

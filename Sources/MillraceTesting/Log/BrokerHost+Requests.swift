@@ -17,14 +17,17 @@ extension BrokerHost {
 
   /// Executes a client's request, or throws the fault that waits for it. As with Kafka, cancelling the caller does not
   /// withdraw a request that has been sent.
+  /// - Parameter unanswered: Called if the fault hides the answer.
   func request<Value: Sendable>(
     _ kind: LogOperation, topic: String?, of process: ProcessID, _ operation: String,
+    unanswered: () -> Void = {},
     _ body: (inout InMemoryBroker, Duration) throws(KafkaError) -> Value
   ) async throws(KafkaError) -> Value {
     await delay()
     let answer = try await answer { broker, now throws(KafkaError) -> Answer<Value> in
       if let wait = try broker.obstacle(for: process, operation) { return .after(wait) }
       guard let fault = broker.takeFault(kind, topic: topic, of: process) else { return .now(try body(&broker, now)) }
+      if fault.isWithoutAnswer { unanswered() }
       if fault.reach == .unacknowledged { _ = try body(&broker, now) }
       throw fault.error
     }

@@ -61,6 +61,11 @@ extension InMemoryLog {
     }
   }
 
+  /// Returns the epoch of a transactional id, which each initialization raises; nil if none was initialized.
+  package func epoch(ofTransactionalID id: String) -> Int? {
+    host.update { broker, _ in broker.producers[id].map { Int($0.epoch) } }
+  }
+
   /// Sets the duration of each request of any process, by the log's clock.
   public func setLatency(_ latency: Duration) { host.update { broker, _ in broker.latency = latency } }
 

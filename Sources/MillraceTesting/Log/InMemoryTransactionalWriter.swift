@@ -11,6 +11,9 @@ final class InMemoryTransactionalWriter: TransactionalLogWriter {
   private let transactionTimeout: Duration
   private let gate = WriterGate()
   private let phase = Mutex(Phase.uninitialized)
+  private let isUnanswered = Atomic(false)
+
+  var hasUnansweredRequest: Bool { isUnanswered.load(ordering: .sequentiallyConsistent) }
 
   /// The state of this producer. The log itself knows only records, offsets and markers.
   private enum Phase: Sendable {
@@ -79,8 +82,9 @@ final class InMemoryTransactionalWriter: TransactionalLogWriter {
     let epoch = try open(operation)
     let time = host.time
     return try await dooming { () async throws(KafkaError) in
-      try await self.host.request(.send, topic: record.topic, of: self.process, operation) {
-        broker, now throws(KafkaError) in
+      try await self.host.request(
+        .send, topic: record.topic, of: self.process, operation, unanswered: self.noteUnanswered
+      ) { broker, now throws(KafkaError) in
         try broker.append(record, by: epoch, deadline: now + self.transactionTimeout, time: time)
       }
     }
@@ -97,8 +101,10 @@ final class InMemoryTransactionalWriter: TransactionalLogWriter {
         code: .invalidConfiguration, operation: operation, reason: "the group metadata belongs to another log")
     }
     try await dooming { () async throws(KafkaError) in
-      try await self.host.request(.sendOffsets, topic: offsets.first?.partition.topic, of: self.process, operation) {
-        broker, now throws(KafkaError) in
+      try await self.host.request(
+        .sendOffsets, topic: offsets.first?.partition.topic, of: self.process, operation,
+        unanswered: self.noteUnanswered
+      ) { broker, now throws(KafkaError) in
         try broker.addOffsets(
           offsets, of: membership, by: epoch, deadline: now + self.transactionTimeout)
       }
@@ -137,12 +143,15 @@ final class InMemoryTransactionalWriter: TransactionalLogWriter {
 
   // MARK: - Pieces
 
+  private func noteUnanswered() { isUnanswered.store(true, ordering: .sequentiallyConsistent) }
+
   private func end(
     _ epoch: ProducerEpoch, isCommitted: Bool, _ kind: LogOperation, _ operation: String
   ) async throws(KafkaError) {
     let hasEnded = Atomic(false)
     do throws(KafkaError) {
-      try await host.request(kind, topic: nil, of: process, operation) { broker, _ throws(KafkaError) in
+      try await host.request(kind, topic: nil, of: process, operation, unanswered: noteUnanswered) {
+        broker, _ throws(KafkaError) in
         try broker.end(epoch, isCommitted: isCommitted, operation)
         hasEnded.store(true, ordering: .relaxed)
       }

@@ -40,4 +40,7 @@ struct LogFault: Sendable {
   var topic: String?
   var error: KafkaError
   var reach: FaultReach
+
+  /// Whether the client gets no answer of the log, so that it cannot know whether the call took effect.
+  var isWithoutAnswer: Bool { reach == .unacknowledged || error.code == .timedOut }
 }

@@ -1,6 +1,7 @@
 // Executes the steps of a commit and classifies their errors.
 
 internal import KafkaClient
+internal import Logging
 internal import MillraceRecords
 internal import MillraceTime
 
@@ -8,6 +9,12 @@ struct CommitCalls: Sendable {
   let writer: WorkerWriter
   let reader: any LogReader
   let clock: MillraceClock
+  /// Checks once that no other process has this one's name.
+  /// - Throws: ``ProducerLoss`` if another process has it; `KafkaError` if the group did not answer.
+  let checkName: @Sendable () async throws -> Void
+
+  /// The transactional producer; nil if the writer is not transactional.
+  var producer: ReplaceableProducer? { if case .transactional(let producer) = writer { producer } else { nil } }
 
   /// A batch without records needs no transaction: its only write is the offset commit, which the group fences as well.
   func mode(for lanes: [LaneCommit]) -> CommitProtocol.Mode {
@@ -20,6 +27,15 @@ struct CommitCalls: Sendable {
   func membership() async throws(KafkaError) -> GroupMetadata? {
     guard case .transactional = writer else { return nil }
     return try await reader.groupMetadata()
+  }
+
+  /// Looks up the output topics with a new client, so that its first records do not wait for that.
+  func prepareAgain(_ producer: ReplaceableProducer, _ logger: Logger) async {
+    do throws(KafkaError) {
+      try await producer.prepareAgain(timeout: .seconds(2))
+    } catch {
+      logger.warning("could not look up the output topics in advance", metadata: ["error": "\(error)"])
+    }
   }
 
   /// - Parameter group: The group metadata from before the lanes sealed their writes. A member that hands over a lane and

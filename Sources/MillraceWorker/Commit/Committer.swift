@@ -37,6 +37,8 @@ final class Committer: Sendable {
     var isClosing = false
     var isOver = false
     var hasCommittedTransaction = false
+    /// The number of clients that were replaced since the last committed transaction.
+    var replacements = 0
     var progress = CommitProgress()
   }
 
@@ -55,6 +57,7 @@ final class Committer: Sendable {
     self.metrics = metrics
     self.logger = logger
     state = Mutex(State(batch: CommitBatch(limit: count, interval: interval)))
+    calls.producer?.whenClientFails { [wakeUp] in wakeUp.signal() }
   }
 
   /// Accepts writes of a lane from now on.
@@ -128,7 +131,11 @@ final class Committer: Sendable {
   ///   restart.
   func run() async throws {
     defer { abandon() }
-    while await waitForBatch() {
+    while let turn = await nextTurn() {
+      if case .replace(let producer, let cause) = turn {
+        guard try await replaceClient(of: producer, because: cause) else { return }
+        continue
+      }
       let begun = state.withLock { state in
         let batch = state.batch.begin(now: clock.now)
         if batch != nil { state.progress.begun += 1 }
@@ -189,7 +196,7 @@ final class Committer: Sendable {
       case .committed, .written:
         metrics.committed(in: start.duration(to: clock.now))
         let items = state.withLock { state in
-          if mode == .transactional { state.hasCommittedTransaction = true }
+          if mode == .transactional { (state.hasCommittedTransaction, state.replacements) = (true, 0) }
           return state.batch.committed()
         }
         let fate = next == .written ? CommitResult.written : .committed
@@ -214,11 +221,68 @@ final class Committer: Sendable {
       case .unclear, .failed:
         metrics.commitFailed()
         let error = failure ?? KafkaError(code: .closed, operation: "commit", reason: "the commit failed")
-        if mode == .transactional, let loss = ProducerLoss(error, isCommitUnclear: commit.isUnclear) { throw loss }
-        throw error
+        guard mode == .transactional, let loss = ProducerLoss(error, isCommitUnclear: commit.isUnclear) else {
+          throw error
+        }
+        guard let producer = calls.producer, !commit.isUnclear, [.fenced, .fatal].contains(loss.reason),
+          error.code != .closed
+        else { throw loss }
+        // The transaction was never told to commit. The next client aborts it, and writes the same outcomes again.
+        producer.failed(error)
+        return settle(state.withLock { $0.batch.aborted() }, .dropped)
       }
     }
   }
+
+  // MARK: - Another client
+
+  /// Replaces the producer's client between two transactions. No lane notices: outcomes wait in memory meanwhile.
+  /// - Returns: False if the committer was shut down first.
+  /// - Throws: ``ProducerLoss`` if clients fail again and again, or another process has this one's name.
+  private func replaceClient(
+    of producer: ReplaceableProducer, because cause: ReplaceableProducer.Cause
+  ) async throws -> Bool {
+    let earlier = state.withLock(\.replacements)
+    // A client whose network is broken is replaced as long as necessary. Other errors may have another reason.
+    if earlier >= Self.mostFailures,
+      let loss = producer.failure.flatMap({ ProducerLoss($0) })
+    {
+      throw loss
+    }
+    metrics.replacedClient(cause)
+    logger.warning("replacing the client of the transactional producer", metadata: ["cause": "\(cause.rawValue)"])
+    var isNew = false
+    var pause = earlier == 0 ? .zero : Self.shortestPause * (1 << min(earlier - 1, 4))
+    repeat {
+      if pause > .zero { try await clock.sleep(until: clock.now.advanced(by: pause)) }
+      do {
+        // Before each attempt, because a process that was paused may have been replaced, and must not fence the process
+        // that has its name now.
+        try await calls.checkName()
+        if !isNew {
+          try producer.replaceClient()
+          state.withLock { $0.replacements += 1 }
+          isNew = true
+        }
+        try await producer.initialize(timeout: WorkerWriter.initializationTimeout)
+        await calls.prepareAgain(producer, logger)
+        return true
+      } catch let error as KafkaError {
+        logger.warning("cannot replace the client yet; retrying", metadata: ["error": "\(error)"])
+        pause = Self.shortestPause
+        // An initialization that has not ended yet continues in the background.
+        guard error.transactionRemedy != .retry else { continue }
+        isNew = false
+        guard let loss = ProducerLoss(error) else { throw error }
+        guard state.withLock(\.replacements) < Self.mostFailures else { throw loss }
+      }
+    } while !state.withLock(\.isClosing)
+    return false
+  }
+
+  private static let shortestPause = Duration.milliseconds(250)
+  /// The number of clients without a committed transaction after which the worker rejoins its group.
+  private static let mostFailures = 5
 
   private func isAttached(_ part: Part) -> Bool { state.withLock { $0.lanes[part.lane.epoch] != nil } }
 
@@ -250,21 +314,31 @@ final class Committer: Sendable {
 
   // MARK: - Waiting
 
-  /// Waits for the next batch. Returns false if there will be no more.
-  private func waitForBatch() async -> Bool {
+  private enum Turn {
+    case commit
+    case replace(ReplaceableProducer, ReplaceableProducer.Cause)
+  }
+
+  /// Waits until there is something to do. Returns nil if there will be nothing more.
+  private func nextTurn() async -> Turn? {
     while !Task.isCancelled {
       let (readiness, isClosing) = state.withLock { ($0.batch.readiness(now: clock.now), $0.isClosing) }
+      // Also while there is nothing to write: a request that arrives late can open a transaction, which the coordinator
+      // aborts later, and that fences the client.
+      if !(isClosing && readiness == .idle), let producer = calls.producer, let cause = producer.replacementCause {
+        return .replace(producer, cause)
+      }
       switch readiness {
-      case .now: return true
+      case .now: return .commit
       case .idle:
-        if isClosing { return false }
+        if isClosing { return nil }
         await wakeUp.wait()
       case .at(let due):
-        if isClosing { return true }
+        if isClosing { return .commit }
         await wakeUp.wait(until: due, on: clock)
       }
     }
-    return false
+    return nil
   }
 
   private func settle(_ writes: [LaneWrite], _ fate: CommitResult) {

@@ -53,7 +53,8 @@ struct WorkerMembership: Sendable {
     }
     let writer = try makeWriter()
     let committer = Committer(
-      calls: CommitCalls(writer: writer, reader: reader, clock: parts.clock), clock: parts.clock,
+      calls: CommitCalls(writer: writer, reader: reader, clock: parts.clock) { try await checkName(reader) },
+      clock: parts.clock,
       count: parts.policy.commitCount,
       interval: parts.policy.commitInterval, metrics: parts.metrics, logger: parts.logger)
     let commands = CommandConsumer(
@@ -75,7 +76,7 @@ struct WorkerMembership: Sendable {
       state.reader.withLock { $0 = nil }
     }
     await withTaskGroup(of: Void.self) { group in
-      group.addTask { await serve(writer, committer, reader) }
+      group.addTask { await serve(writer, committer) }
       if parts.commit == .transactional {
         group.addTask { await ending.onFailure { try await plainWriter.run() } }
       }
@@ -118,23 +119,22 @@ struct WorkerMembership: Sendable {
     switch parts.commit {
     case .transactional:
       .transactional(
-        try parts.log.makeTransactionalWriter(
-          id: parts.transactionalID, timeout: WorkerWriter.transactionTimeout))
+        try ReplaceableProducer { [parts] () throws(KafkaError) in
+          try parts.log.makeTransactionalWriter(
+            id: parts.transactionalID, timeout: WorkerWriter.transactionTimeout)
+        })
     case .atLeastOnce: .plain(try parts.log.makeWriter())
     }
   }
 
-  /// Runs the writer's client until it is shut down.
-  private func serve(_ writer: WorkerWriter, _ committer: Committer, _ reader: any LogReader) async {
+  /// Runs the writer's clients until it is shut down. The committer replaces a transactional client that has failed.
+  private func serve(_ writer: WorkerWriter, _ committer: Committer) async {
     do {
       try await writer.client.run()
     } catch {
       committer.abandon()
       guard !ending.isOver else { return }
-      await ending.onFailure {
-        guard case .transactional = writer, let loss = ProducerLoss(error) else { throw error }
-        try await report(loss, reader)
-      }
+      ending.failed(error)
     }
   }
 
@@ -262,6 +262,18 @@ struct WorkerMembership: Sendable {
         "cannot check yet whether another process has this one's name; retrying", metadata: ["error": "\(error)"])
       return inquiry.failed()
     }
+  }
+
+  /// Asks the group coordinator once whether another process is the static member of this name.
+  /// - Throws: ``ProducerLoss`` if it is; `KafkaError` if the coordinator did not answer.
+  private func checkName(_ reader: any LogReader) async throws {
+    guard parts.staticMember != nil, parts.log.description.capabilities.contains(.staticMembership),
+      case .another(_, let host) = try await reader.instanceHolder(timeout: Self.questionTimeout)
+    else { return }
+    let error = KafkaError(
+      code: .fencedInstance, operation: "check the name of the process",
+      reason: "the group has another member with it, at \(host)", isFatal: true)
+    throw ProducerLoss(error) ?? error
   }
 
   private static let questionTimeout = Duration.seconds(10)

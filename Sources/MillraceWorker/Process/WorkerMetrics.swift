@@ -37,6 +37,10 @@ struct WorkerMetrics: Sendable {
     ("millrace_worker_commit_duration_seconds", "Duration of a commit, in seconds."),
     ("millrace_worker_commits_total", "Commits, by result."),
     ("millrace_worker_rebalances_total", "Assignments and revocations of lanes, by kind."),
+    (
+      "millrace_worker_producer_replacements_total",
+      "Clients of the transactional producer that a new one replaced without a rejoin, by cause."
+    ),
     ("millrace_worker_rejoins_total", "Times that the worker rejoined its group in its process, by reason."),
     ("millrace_worker_lanes", "Lanes that this process owns."),
   ]
@@ -119,6 +123,10 @@ struct WorkerMetrics: Sendable {
   func rebalanced(_ kind: String, lanes count: Int) {
     self.count("millrace_worker_rebalances_total", [("kind", kind)])
     lanes.record(count)
+  }
+
+  func replacedClient(_ cause: ReplaceableProducer.Cause) {
+    count("millrace_worker_producer_replacements_total", [("cause", cause.rawValue)])
   }
 
   func rejoined(_ reason: ProducerLoss.Reason) { count("millrace_worker_rejoins_total", [("reason", reason.rawValue)]) }

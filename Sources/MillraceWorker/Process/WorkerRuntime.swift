@@ -158,7 +158,7 @@ package struct WorkerRest: Sendable, Hashable {
 
 /// A worker's producer, by commit mode.
 enum WorkerWriter: Sendable {
-  case transactional(any TransactionalLogWriter)
+  case transactional(ReplaceableProducer)
   case plain(any LogWriter)
 
   /// The `transaction.timeout.ms`. If a process vanishes, its open transaction blocks readers for this long, and then
@@ -176,7 +176,7 @@ enum WorkerWriter: Sendable {
   }
 
   /// The time limit of one call. The initialization continues in the background; a cancelled worker stops calling.
-  private static let initializationTimeout = Duration.seconds(5)
+  static let initializationTimeout = Duration.seconds(5)
 
   /// Fences earlier producers with the same transactional id.
   func initialize(_ client: any LogWriter) async throws {

@@ -12,25 +12,42 @@ package struct ReplayWriter: Sendable {
   private let writer: WorkerWriter
   private let clock: MillraceClock
 
-  /// Creates the producer of a run.
-  /// - Parameter prefix: The prefix of topic names and of the transactional id.
-  /// - Throws: `KafkaError` if the client cannot be created.
-  package init(of run: String, prefix: String, on log: any RecordLog, clock: MillraceClock) throws {
+  /// A request of the last transaction ended without an answer, so this client begins no other transaction. In the
+  /// meantime another program may have taken over the run, so only its progress in Kafka says where to continue.
+  private struct ClientIsOver: Error {}
+
+  private init(_ id: String, on log: any RecordLog, clock: MillraceClock) throws {
     self.clock = clock
     isTransactional = log.description.capabilities.contains(.transactions)
     writer =
       isTransactional
       ? .transactional(
-        try log.makeTransactionalWriter(
-          id: "\(prefix)millrace.replay.\(run)", timeout: WorkerWriter.transactionTimeout))
+        try ReplaceableProducer { () throws(KafkaError) in
+          try log.makeTransactionalWriter(id: id, timeout: WorkerWriter.transactionTimeout)
+        })
       : .plain(try log.makeWriter())
   }
 
-  /// Runs the client while `body` runs. `body` starts after earlier producers of the run have been fenced.
-  package func whileRunning(_ body: @escaping @Sendable () async throws -> Void) async throws {
-    try await writer.whileRunning { client in
-      try await writer.initialize(client)
-      try await body()
+  /// Runs `body` with the producer of a run, after earlier producers of the run have been fenced.
+  ///
+  /// If a request gets no answer, a new producer fences it, and `body` begins again. It must therefore read first how far
+  /// the run has come.
+  /// - Parameter prefix: The prefix of topic names and of the transactional id.
+  /// - Throws: `KafkaError` if the client cannot be created or another program has taken over; the error of `body`.
+  package static func use(
+    for run: String, prefix: String, on log: any RecordLog, clock: MillraceClock,
+    _ body: @escaping @Sendable (ReplayWriter) async throws -> Void
+  ) async throws {
+    while true {
+      let writer = try ReplayWriter("\(prefix)millrace.replay.\(run)", on: log, clock: clock)
+      do {
+        return try await writer.writer.whileRunning { client in
+          try await writer.writer.initialize(client)
+          try await body(writer)
+        }
+      } catch is ClientIsOver {
+        try await clock.sleep(until: clock.now.advanced(by: .milliseconds(50)))
+      }
     }
   }
 
@@ -63,6 +80,7 @@ package struct ReplayWriter: Sendable {
     let limit = WorkerWriter.transactionTimeout
     while true {
       try Task.checkCancellation()
+      guard !writer.hasUnansweredRequest else { throw ClientIsOver() }
       do {
         try await again { try await writer.begin() }
         _ = try await writer.send(contentsOf: records)

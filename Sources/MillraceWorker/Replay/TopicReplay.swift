@@ -36,9 +36,8 @@ package struct TopicReplay: Sendable {
   /// - Throws: `KafkaError`. If another program has taken over the run, its code is `fenced` or similar.
   package func run(_ run: String) async throws {
     let operations = TopicPartition(topic: prefix + "millrace.operations", partition: 0)
-    let writer = try ReplayWriter(of: run, prefix: prefix, on: log, clock: clock)
     // Fence the previous program before the log is read. It then writes nothing more and leaves no transaction open.
-    try await writer.whileRunning {
+    try await ReplayWriter.use(for: run, prefix: prefix, on: log, clock: clock) { writer in
       let state = RunState(run: run, passOver: passOver)
       let end = try await log.scan(operations, from: .earliest, to: .highWatermark, upTo: 1_000) {
         await state.fold($0)

@@ -119,8 +119,7 @@ public struct ReplayOperation: Sendable {
     let audit = AuditLog(on: log, prefix: prefix)
     guard !log.description.capabilities.contains(.transactions) else {
       try await audit.check()
-      let writer = try ReplayWriter(of: entry.run, prefix: prefix, on: log, clock: clock)
-      return try await writer.whileRunning {
+      return try await ReplayWriter.use(for: entry.run, prefix: prefix, on: log, clock: clock) { writer in
         try await writer.write([entry.producerRecord(prefix: prefix)], then: commands)
       }
     }

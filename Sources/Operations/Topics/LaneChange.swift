@@ -147,8 +147,7 @@ package struct LaneChange: Sendable {
   /// - Throws: ``OperationError`` if a worker is blocked; `KafkaError`.
   package func carryOut(_ survey: LaneChangeSurvey) async throws {
     if let objection = survey.objection { throw objection }
-    let writer = try ReplayWriter(of: Self.mark, prefix: newPrefix, on: log, clock: clock)
-    try await writer.whileRunning {
+    try await ReplayWriter.use(for: Self.mark, prefix: newPrefix, on: log, clock: clock) { writer in
       let copier = Copier(
         log: log, writer: writer, progress: try progressGroup(),
         group: try await progressGroup().groupMetadata())

@@ -52,7 +52,7 @@ import Testing
     let log = fleet.log.process("p")
     let group = Group()
     let committer = Committer(
-      calls: CommitCalls(writer: .plain(try log.makeWriter()), reader: group, clock: fleet.time.clock),
+      calls: CommitCalls(writer: .plain(try log.makeWriter()), reader: group, clock: fleet.time.clock) {},
       clock: fleet.time.clock, count: 100,
       interval: .milliseconds(20), metrics: WorkerMetrics(worker: "mill"), logger: WorkerFleet.logger)
     let (lost, kept) = (LaneEpoch(lane: 0, epoch: 1), LaneEpoch(lane: 1, epoch: 2))

@@ -121,18 +121,37 @@ final class MetricsFixture {
     #expect(await fleet.until { self.fleet.isRead() } != nil)
   }
 
+  /// Replaces the client of the producer for every cause.
+  func replaceClients() async throws {
+    let faults: [(KafkaError.Code, isFatal: Bool, ReplaceableProducer.Cause)] = [
+      (.fenced, true, .fenced), (.inDoubt, true, .fatal), (.timedOut, false, .unanswered),
+    ]
+    for (code, isFatal, cause) in faults {
+      process?.log.fail(
+        .sendOffsets,
+        with: [KafkaError(code: code, operation: "test", reason: "test", requiresAbort: !isFatal, isFatal: isFatal)])
+      _ = try await put(.didRenew)
+      #expect(await fleet.until { self.fleet.replacements()[cause.rawValue] == 1 && self.fleet.isRead() } != nil)
+    }
+  }
+
   /// Loses the producer in every way.
   func rejoin() async throws {
     let losses: [(KafkaError.Code, ProducerLoss.Reason)] = [
-      (.fenced, .fenced), (.invalidTransactionState, .unclearCommit), (.timedOut, .fatal),
+      (.fenced, .fenced), (.invalidTransactionState, .unclearCommit),
       (.fencedInstance, .fencedInstance),
     ]
     for (code, reason) in losses {
       process?.log.fail(
-        .sendOffsets, with: [KafkaError(code: code, operation: "test", reason: "test", isFatal: true)])
+        .commitTransaction, with: [KafkaError(code: code, operation: "test", reason: "test", isFatal: true)])
       _ = try await put(.didRenew)
       #expect(await fleet.until { self.fleet.rejoins()[reason.rawValue] == 1 && self.fleet.isRead() } != nil)
     }
+    // After five clients in a row the worker rejoins.
+    let failure = KafkaError(code: .inDoubt, operation: "test", reason: "test", isFatal: true)
+    process?.log.fail(.sendOffsets, with: Array(repeating: failure, count: 6))
+    _ = try await put(.didRenew)
+    #expect(await fleet.until { self.fleet.rejoins()["fatal"] == 1 && self.fleet.isRead() } != nil)
   }
 
   /// Starts and crashes a second process, pauses the first beyond its session, and deletes unread records.

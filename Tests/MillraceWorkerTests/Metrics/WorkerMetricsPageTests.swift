@@ -33,6 +33,7 @@ import Testing
     let fleet = try await MetricsFixture()
     try await fleet.answerAndFail()
     try await fleet.skip()
+    try await fleet.replaceClients()
     try await fleet.rejoin()
     try await fleet.loseLanesAndRecords()
     let strict = try await strictOrder()
@@ -70,6 +71,7 @@ import Testing
     #expect(values("commits_total", "result") == (try quoted("commits_total")))
     #expect(values("rebalances_total", "kind") == (try quoted("rebalances_total")))
     #expect(values("rejoins_total", "reason") == (try quoted("rejoins_total")))
+    #expect(values("producer_replacements_total", "cause") == (try quoted("producer_replacements_total")))
     // The code of the handler's error, and the codes of the runtime.
     let reasons = values("retries_total", "reason")
     let promised = try quoted("retries_total").subtracting(["code", ".retry"]).union(["not-yet"])

@@ -23,14 +23,13 @@ import Testing
     }
   }
 
-  @Test(arguments: [LogOperation.send, .sendOffsets, .commitTransaction])
-  func `a process whose producer is fenced rejoins and handles its records once`(at step: LogOperation) async throws {
+  @Test func `a process whose producer is fenced in a commit rejoins and handles its records once`() async throws {
     let fleet = try WorkerFleet(lanes: 2)
     let book = Book()
     let process = fleet.start("p", isKept: false, causing(book))
     try fleet.put("n0", key: "k0")
     #expect(await fleet.until { fleet.answered() == ["n0"] && fleet.isRead() } != nil)
-    process.log.fail(step, with: [Self.error(.fenced)])
+    process.log.fail(.commitTransaction, with: [Self.error(.fenced)])
     for number in 1..<10 { try fleet.put("n\(number)", key: "k\(number)") }
     #expect(await fleet.until { fleet.isRead() } != nil)
     #expect(!process.isOver, "the process ended")
@@ -82,7 +81,7 @@ import Testing
   @Test func `a worker that loses every producer ends with the error`() async throws {
     let fleet = try WorkerFleet(lanes: 1)
     let process = fleet.start("p", isKept: false, FleetHandler(Book()))
-    process.log.fail(.sendOffsets, with: Array(repeating: Self.error(.fenced), count: 100))
+    process.log.fail(.commitTransaction, with: Array(repeating: Self.error(.fenced), count: 100))
     try fleet.put("n0", key: "k")
     let end = try #require(await fleet.end(of: process, within: .seconds(300)), "the worker did not give up")
     #expect((end.error as? KafkaError)?.code == .fenced)
@@ -95,7 +94,7 @@ import Testing
     let fleet = try WorkerFleet(lanes: 1)
     let process = fleet.start("p", isKept: false, FleetHandler(Book()))
     #expect(await fleet.until { process.readiness?.isReady == true } != nil)
-    process.log.fail(.sendOffsets, with: [Self.error(.fenced)])
+    process.log.fail(.commitTransaction, with: [Self.error(.fenced)])
     try fleet.put("n0", key: "k")
     #expect(await fleet.until(step: .milliseconds(5)) { process.readiness?.rejoinReason == "fenced" } != nil)
     #expect(process.readiness?.isReady == false)
@@ -107,7 +106,7 @@ import Testing
   @Test func `a worker that is stopped during a rejoin stops gracefully`() async throws {
     let fleet = try WorkerFleet(lanes: 1)
     let process = fleet.start("p", isKept: false, FleetHandler(Book()))
-    process.log.fail(.sendOffsets, with: Array(repeating: Self.error(.fenced), count: 4))
+    process.log.fail(.commitTransaction, with: Array(repeating: Self.error(.fenced), count: 4))
     try fleet.put("n0", key: "k")
     #expect(await fleet.until { fleet.rejoins() == ["fenced": 4] } != nil)
     await process.leave()

@@ -181,6 +181,7 @@ private struct TransactionalWriter: WatchedWriter, TransactionalLogWriter {
   let watch: LogWatch
 
   var writer: any LogWriter { base }
+  var hasUnansweredRequest: Bool { base.hasUnansweredRequest }
 
   func initialize(timeout: Duration) async throws(KafkaError) {
     watch.call()

@@ -118,6 +118,18 @@ struct WorkerFleet {
     ) { $1 }.filter { $0.value > 0 }
   }
 
+  /// Returns the number of replaced clients of transactional producers by cause.
+  func replacements() -> [String: Int] {
+    let name = "millrace_worker_producer_replacements_total{"
+    let lines = metrics.render().split(separator: "\n").filter { $0.hasPrefix(name) }
+    return Dictionary(
+      ReplaceableProducer.Cause.allCases.map { cause in
+        let line = lines.first { $0.contains(#"cause="\#(cause.rawValue)""#) }
+        return (cause.rawValue, line.flatMap { Int($0.split(separator: " ").last ?? "") } ?? 0)
+      }
+    ) { $1 }.filter { $0.value > 0 }
+  }
+
   /// Advances time until a condition holds.
   /// - Returns: The time that passed, nil if the condition did not hold within the limit.
   @discardableResult

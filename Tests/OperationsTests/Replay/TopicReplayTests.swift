@@ -71,6 +71,7 @@ private struct DyingLog: ForwardingLog {
 
   struct Transactions: TransactionalLogWriter {
     let inner: any TransactionalLogWriter
+    var hasUnansweredRequest: Bool { inner.hasUnansweredRequest }
     let fuse: Fuse
     func run() async throws(KafkaError) { try await inner.run() }
     func shutDown() { inner.shutDown() }
@@ -180,6 +181,24 @@ private struct DyingLog: ForwardingLog {
       calls += 1
     }
     #expect(calls > 10, "there were too few crash points")
+  }
+
+  @Test(arguments: [LogOperation.send, .commitTransaction], [FaultReach.refused, .unacknowledged])
+  func `after a request without an answer another client continues, and every record is copied once`(
+    _ step: LogOperation, _ reach: FaultReach
+  ) async throws {
+    let (log, _, run) = try await stage()
+    let process = log.process("first")
+    let error = KafkaError(
+      code: .timedOut, operation: "test", reason: "test", isRetriable: step == .commitTransaction,
+      requiresAbort: step == .send)
+    process.fail(step, with: [error], in: step == .send ? Self.target : nil, reach: reach)
+    let replay = ReplayOperation(on: process, prefix: "", author: "ann")
+    try await replay.carryOut(run.id)
+    #expect(ids(log).count == Self.chosen.count && Set(ids(log)) == Self.chosen)
+    #expect(try await replay.book()[run.id]?.state == .done)
+    // The start of the run had the first client.
+    #expect(log.epoch(ofTransactionalID: "millrace.replay.\(run.id)") == 2)
   }
 
   @Test(arguments: [true, false])
