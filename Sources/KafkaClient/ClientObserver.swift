@@ -16,7 +16,7 @@ public struct ClientObserver: Sendable {
   public var error: @Sendable (KafkaError) -> Void
   /// Receives statistics every `statistics.interval.ms` (off unless that property is set).
   public var statistics: @Sendable (KafkaStatistics) -> Void
-  /// Receives the fatal error after which a producer's client was replaced.
+  /// Receives the error after which a producer's client was replaced: a fatal one, or that it did not reach a topic.
   public var replacement: @Sendable (KafkaError) -> Void
 
   /// Creates an observer. Omitted closures ignore their input.

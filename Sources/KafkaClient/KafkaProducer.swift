@@ -44,6 +44,8 @@ public final class KafkaProducer: Sendable {
     /// The replaced clients that still wait for delivery reports.
     var retired: [ProducerClient] = []
     var topics: Set<String> = []
+    /// When it was last asked why a client does not reach a topic.
+    var doubted: ContinuousClock.Instant?
   }
 
   /// Creates a client without waiting for a connection. If the cluster is unreachable, ``send(_:)`` fails.
@@ -136,6 +138,7 @@ public final class KafkaProducer: Sendable {
       case .acknowledged(let position): return position
       case .failed(let error):
         let error = judged(error, of: client)
+        if error.code == .messageTimedOut { doubt(client, for: record.topic) }
         guard error.code == .queueFull || isForNextClient(error, of: client) else { throw error }
         guard await room.wait(ticket, until: deadline) else { throw error }
         isLimited = true
@@ -169,6 +172,7 @@ public final class KafkaProducer: Sendable {
           positions.append(position)
         case .failed(let error):
           let error = judged(error, of: client)
+          if error.code == .messageTimedOut, let record = records.first { doubt(client, for: record.topic) }
           guard isForNextClient(error, of: client) else { throw unwritten ?? error }
           unwritten = unwritten ?? error
         }
@@ -190,9 +194,34 @@ public final class KafkaProducer: Sendable {
     if left == 0, !isOpen { handle.wake.signal() }
   }
 
+  /// Replaces a client whose records of a topic are not acknowledged in time although the cluster is well. If a topic
+  /// was deleted and created again, some versions of librdkafka keep sending to the leaders of the old one, because its
+  /// partitions had higher leader epochs (librdkafka issue 4898).
+  private func doubt(_ client: ProducerClient, for topic: String) {
+    let now = ContinuousClock.now
+    let isDue = state.withLock { state in
+      guard state.client === client, state.doubted.map({ $0.duration(to: now) >= Self.doubtInterval }) ?? true else {
+        return false
+      }
+      state.doubted = now
+      return true
+    }
+    guard !isTransactional, isDue else { return }
+    client.handle.blocking.schedule { [self] in
+      guard isOpen, !client.hasFailed, client.isWell(topic, timeout: Self.doubtTimeout) else { return }
+      client.giveUp(
+        KafkaError(
+          code: .messageTimedOut, operation: "send to \(topic)",
+          reason: "records are not acknowledged although every partition has a leader and all replicas"))
+    }
+  }
+
+  private static let doubtInterval = Duration.seconds(30)
+  private static let doubtTimeout = Duration.seconds(5)
+
   /// Returns a fatal error of a plain producer's client as retriable, because a new client replaces the failed one.
   private func judged(_ error: KafkaError, of client: ProducerClient) -> KafkaError {
-    guard !isTransactional, client.handle.fatalError != nil else { return error }
+    guard !isTransactional, client.failure != nil else { return error }
     var error = error
     error.isFatal = false
     error.isRetriable = true
@@ -201,8 +230,7 @@ public final class KafkaProducer: Sendable {
 
   /// Returns whether a new client can send the record: it is certainly not in Kafka, and the client has failed.
   private func isForNextClient(_ error: KafkaError, of client: ProducerClient) -> Bool {
-    !isTransactional && error.persistence == .notPersisted && error.code != .messageTooLarge
-      && client.handle.fatalError != nil
+    !isTransactional && error.persistence == .notPersisted && error.code != .messageTooLarge && client.failure != nil
   }
 
   /// Fetches the metadata of topics. Without it, the first record of each topic waits up to a second, because
@@ -289,7 +317,7 @@ public final class KafkaProducer: Sendable {
         next.handle.blocking.schedule { [observer] in
           do throws(KafkaError) { try next.learn(topics, timeout: Self.learnTimeout) } catch { observer.error(error) }
         }
-        if let fatal = failed.handle.fatalError { observer.replacement(fatal) }
+        if let failure = failed.failure { observer.replacement(failure) }
         room.wakeAll()
         return true
       } catch {

@@ -12,6 +12,7 @@ final class ProducerClient: Sendable {
   /// The number of records that librdkafka has accepted and not reported on.
   private let unreported = Atomic<Int>(0)
   private let failed = Atomic<Bool>(false)
+  private let surrender = Mutex<KafkaError?>(nil)
 
   /// Creates a client.
   /// - Parameters:
@@ -29,8 +30,18 @@ final class ProducerClient: Sendable {
     isTransactional = properties["transactional.id"] != nil
   }
 
-  /// Whether the client had a fatal error, after which it sends nothing more.
+  /// Whether the client had a fatal error, after which it sends nothing more, or was given up.
   var hasFailed: Bool { failed.load(ordering: .sequentiallyConsistent) }
+
+  /// The error because of which the client is or will be replaced; nil if there is none.
+  var failure: KafkaError? { handle.fatalError ?? surrender.withLock { $0 } }
+
+  /// Lets the client be replaced although it has no fatal error.
+  func giveUp(_ reason: KafkaError) {
+    surrender.withLock { $0 = reason }
+    failed.store(true, ordering: .sequentiallyConsistent)
+    handle.wake.signal()
+  }
 
   /// Serves events until `isFinished` returns true.
   func serve(until isFinished: () -> Bool, onFatal: () -> Void) async {
@@ -116,6 +127,23 @@ final class ProducerClient: Sendable {
       let pending = Unmanaged<PendingDelivery>.fromOpaque(opaque).takeRetainedValue()
       unreported.subtract(1, ordering: .sequentiallyConsistent)
       pending.report(message)
+    }
+  }
+
+  /// Whether the cluster answers, and every partition of a topic has a leader and all of its replicas. Blocks.
+  func isWell(_ topic: String, timeout: Duration) -> Bool {
+    guard let asked = rd_kafka_topic_new(handle.rk, topic, nil) else { return false }
+    defer { rd_kafka_topic_destroy(asked) }
+    var metadata: UnsafePointer<rd_kafka_metadata>?
+    let error = rd_kafka_metadata(handle.rk, 0, asked, &metadata, Int32(clamping: timeout.wholeMilliseconds))
+    guard error == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else { return false }
+    defer { rd_kafka_metadata_destroy(metadata) }
+    let topics = UnsafeBufferPointer(start: metadata.pointee.topics, count: Int(metadata.pointee.topic_cnt))
+    return topics.contains { found in
+      found.err == RD_KAFKA_RESP_ERR_NO_ERROR && found.partition_cnt > 0
+        && UnsafeBufferPointer(start: found.partitions, count: Int(found.partition_cnt)).allSatisfy {
+          $0.err == RD_KAFKA_RESP_ERR_NO_ERROR && $0.leader >= 0 && $0.isr_cnt == $0.replica_cnt
+        }
     }
   }
 

@@ -32,6 +32,47 @@ import Testing
     #expect(codes == Array(repeating: RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER.rawValue, count: 3))
   }
 
+  // librdkafka 2.16.0 kept the leaders of a topic that was deleted and created again (librdkafka issue 4898).
+  @Test func `a client that does not reach a topic of a cluster that is well is replaced`() async throws {
+    let cluster = try TestCluster(topics: ["t": 1])
+    let replacements = Mutex<[KafkaError]>([])
+    let producer = try KafkaProducer(
+      cluster.configuration, sendTimeout: .seconds(300),
+      observer: ClientObserver(replacement: { error in replacements.withLock { $0.append(error) } }))
+    try await running(producer.run, until: producer.shutDown) {
+      _ = try await producer.send(ProducerRecord(topic: "t", value: [1]))
+      let failed = producer.handle
+      // Every request of the old client fails with a retriable error.
+      cluster.embedded.failRequests(
+        apiKey: 0, with: Array(repeating: KafkaError.Code(rawValue: 19), count: 10_000))
+      let late = await failure {
+        _ = try await producer.send(ProducerRecord(topic: "t", value: [2]), until: .now + .milliseconds(300))
+      }
+      #expect((late as? KafkaError)?.code == .messageTimedOut)
+      while producer.handle === failed { await Task.yield() }
+      #expect(replacements.withLock { $0.map(\.code) } == [.messageTimedOut])
+    }
+  }
+
+  @Test func `a client is not replaced while its topic has no leader`() async throws {
+    let cluster = try TestCluster(topics: ["t": 1])
+    let producer = try KafkaProducer(cluster.configuration, sendTimeout: .seconds(300))
+    try await running(producer.run, until: producer.shutDown) {
+      #expect(try await producer.send(ProducerRecord(topic: "t", value: [1])).offset == 0)
+      let first = producer.handle
+      try cluster.embedded.setLeader(of: Self.partition, to: -1)
+      let late = await failure {
+        _ = try await producer.send(ProducerRecord(topic: "t", value: [2]), until: .now + .milliseconds(300))
+      }
+      #expect((late as? KafkaError)?.code == .messageTimedOut)
+      // The producer has asked the cluster on this thread.
+      await first.blocking.run { () -> Void in }
+      try cluster.embedded.setLeader(of: Self.partition, to: 1)
+      #expect(try await producer.send(ProducerRecord(topic: "t", value: [3])).offset >= 1)
+      #expect(producer.handle === first)
+    }
+  }
+
   @Test func `the new client sends an unwritten record again, and it is written once`() async throws {
     let cluster = try TestCluster(topics: ["t": 1])
     try cluster.embedded.setLeader(of: Self.partition, to: -1)

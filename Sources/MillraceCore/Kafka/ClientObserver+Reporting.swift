@@ -14,7 +14,7 @@ package enum KafkaMetrics {
     ("millrace_kafka_errors_total", "Errors that a client reported, by code."),
     (
       "millrace_kafka_producer_replacements_total",
-      "Producers replaced after a fatal error, by the error's code."
+      "Producers replaced after a fatal error, or because they did not reach a topic, by the error's code."
     ),
     (
       "millrace_kafka_token_fetches_total",
@@ -71,7 +71,7 @@ extension ClientObserver {
           dimensions: label + [("code", error.code.description)], factory: factory
         ).increment()
         logger.error(
-          "replaced the Kafka producer after a fatal error; no action is needed",
+          "replaced the Kafka producer after an error that it cannot recover from; no action is needed",
           metadata: ["client": "\(client)", "error": "\(error)"])
       })
   }
