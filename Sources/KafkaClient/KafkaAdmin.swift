@@ -119,6 +119,24 @@ public final class KafkaAdmin: Sendable {
     }
   }
 
+  /// Deletes the records of partitions before offsets.
+  /// - Throws: ``KafkaError`` of the first partition whose records were not deleted.
+  package func deleteRecords(before offsets: [CommittedOffset], timeout: Duration) async throws(KafkaError) {
+    try await withClient { (client: inout AdminClient) throws(KafkaError) in
+      let list = TopicPartitionList(offsets)
+      var request = rd_kafka_DeleteRecords_new(list.native)
+      defer { rd_kafka_DeleteRecords_destroy(request) }
+      try AdminCall(client.handle, timeout, "delete records of \(offsets.count) partitions").run { rk, options, queue in
+        rd_kafka_DeleteRecords(rk, &request, 1, options, queue)
+      } results: { event in
+        guard let result = rd_kafka_event_DeleteRecords_result(event),
+          let partitions = rd_kafka_DeleteRecords_result_offsets(result)
+        else { return nil }
+        return partitions.elements.first { $0.err != RD_KAFKA_RESP_ERR_NO_ERROR }.map { ($0.err, nil) }
+      }
+    }
+  }
+
   /// Waits for a topic that another process has just created, and describes it with its settings.
   /// - Throws: ``KafkaError`` if the topic does not exist, with a leader for each partition, in time.
   public func awaitTopic(_ name: String, timeout: Duration) async throws(KafkaError) -> TopicDescription {

@@ -48,7 +48,9 @@ extension KafkaLog {
     let all = ranges.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }
     for start in stride(from: 0, to: all.count, by: Self.scanWidth) {
       let part = Dictionary(uniqueKeysWithValues: all[start..<min(start + Self.scanWidth, all.count)].map { $0 })
-      let ahead = min(Self.mostAhead, Self.scanBytes / part.count)
+      // Short ranges need few bytes. A larger batch is fetched whole.
+      let longest = part.values.map(\.count).max() ?? 0
+      let ahead = min(Self.mostAhead, Self.scanBytes / part.count, min(longest, 64) << 14)
       try await withScanner(part.mapValues { .offset($0.lowerBound) }, upTo: ahead) { (queues) async throws -> Void? in
         try await withThrowingTaskGroup(of: Bool.self) { group in
           for queue in queues {

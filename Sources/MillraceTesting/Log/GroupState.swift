@@ -167,6 +167,9 @@ struct GroupState: Sendable {
   /// Forgets all committed offsets, as brokers do some time after the last member has left.
   mutating func expireOffsets() { committed = [:] }
 
+  /// Forgets the committed offsets of a topic, as brokers do when it is deleted.
+  mutating func forgetOffsets(ofTopic topic: String) { committed = committed.filter { $0.key.topic != topic } }
+
   mutating func add(_ offsets: [CommittedOffset], to transaction: TransactionSerial) {
     pending[transaction, default: []] += offsets
   }

@@ -191,13 +191,15 @@ extension InMemoryBroker {
       return .now(nil)
     }
     let store = try self.partition(partition, "read \(partition)")
-    let offset: Int64
+    var offset: Int64
     if let position {
       offset = position
     } else {
       guard groups[reader.group]?.isStable(partition) ?? true else { return .after(.group(reader.group)) }
       offset = groups[reader.group]?.committed[partition]?.offset ?? store.start
     }
+    // Kafka's clients begin again, without an error, at an offset beyond the end.
+    if offset > store.end { offset = store.start }
     let (records, next) = store.read(from: offset, limit: limit)
     readers[id]?.positions[partition] = .some(next)
     // The position moves past transaction markers, which are no records.

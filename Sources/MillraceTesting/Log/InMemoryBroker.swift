@@ -72,6 +72,14 @@ struct InMemoryBroker: Sendable {
     }
   }
 
+  mutating func recreateTopic(_ name: String, forgettingOffsets: Bool) {
+    guard let count = topics[name]?.count else { return }
+    topics[name] = Array(repeating: PartitionStore(), count: count)
+    changes.formUnion((0..<Int32(clamping: count)).map { .partition(TopicPartition(topic: name, partition: $0)) })
+    guard forgettingOffsets else { return }
+    for group in groups.keys { groups[group]?.forgetOffsets(ofTopic: name) }
+  }
+
   func partition(_ partition: TopicPartition, _ operation: String) throws(KafkaError) -> PartitionStore {
     guard let stores = topics[partition.topic], stores.indices.contains(Int(partition.partition)) else {
       throw .unknown("\(partition)", operation)

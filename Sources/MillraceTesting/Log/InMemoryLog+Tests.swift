@@ -111,6 +111,20 @@ extension InMemoryLog {
     }
   }
 
+  /// Deletes a topic and creates it again, empty. Kafka also deletes the offsets that groups have committed, but a
+  /// member that runs commits its offsets again.
+  /// - Parameter forgettingOffsets: Whether the committed offsets are deleted.
+  package func recreateTopic(_ name: String, forgettingOffsets: Bool = false) {
+    host.update { broker, _ in broker.recreateTopic(name, forgettingOffsets: forgettingOffsets) }
+  }
+
+  /// Deletes a partition's records from `offset` on, as the election of a leader does that lacks them.
+  package func truncate(_ partition: TopicPartition, to offset: Int64) throws(KafkaError) {
+    try host.update { broker, _ throws(KafkaError) in
+      try broker.withPartition(partition, "truncate \(partition)") { $0.truncate(to: offset) }
+    }
+  }
+
   /// Whether any process has an open transaction.
   public var hasOpenTransactions: Bool {
     host.update { broker, _ in broker.producers.values.contains { $0.open != nil } }
@@ -135,6 +149,14 @@ extension InMemoryLog {
 
   /// Forgets the committed offsets of a group, as brokers do some time after the last member has left.
   package func expireOffsets(of group: String) { host.update { broker, _ in broker.groups[group]?.expireOffsets() } }
+
+  /// Sets committed offsets of a group, as an operator does with `kafka-consumer-groups --reset-offsets`. The metadata
+  /// is then empty.
+  package func resetOffsets(of group: String, to offsets: [TopicPartition: Int64]) {
+    host.update { broker, _ in
+      broker.groups[group]?.commit(offsets.map { CommittedOffset($0.key, offset: $0.value) })
+    }
+  }
 
   /// Waits until a group has committed everything that a `read_committed` reader finds in these topics.
   /// - Throws: `CancellationError` if the task is cancelled while it waits.

@@ -79,6 +79,12 @@ struct PartitionStore: Sendable {
     start += Int64(count)
   }
 
+  /// Deletes entries from `offset` on, as an unclean election of a leader does.
+  mutating func truncate(to offset: Int64) {
+    entries.removeLast(Int(max(0, end - max(offset, start))))
+    open = open.filter { $0.value < end }
+  }
+
   private func entry(at offset: Int64) -> Entry? {
     let index = Int(offset - start)
     return entries.indices.contains(index) ? entries[index] : nil

@@ -29,8 +29,9 @@ struct LaneParts: Sendable {
   var patience: TopicPatience { TopicPatience(topics: topics, log: log, clock: clock, logger: logger) }
 
   /// Counts and logs offsets whose records were deleted before the worker read them.
-  func report(lost: Range<Int64>, of source: TopicPartition) {
-    metrics.lost(lost.count, topic: source.topic)
+  /// - Parameter count: The number of lost offsets, if the worker has read some offsets of the range.
+  func report(lost: Range<Int64>, count: Int? = nil, of source: TopicPartition) {
+    metrics.lost(count ?? lost.count, topic: source.topic)
     logger.error(
       """
       records were deleted before this worker read them; increase `retention.ms`, and fetch the missing notifications \
@@ -38,9 +39,12 @@ struct LaneParts: Sendable {
       """,
       metadata: [
         "source": "\(source)", "read": "\(lost.lowerBound)", "oldest": "\(lost.upperBound)",
-        "records-at-most": "\(lost.count)",
+        "records-at-most": "\(count ?? lost.count)",
       ])
   }
+
+  /// Recognizes the topics that a lane has read.
+  var check: TopicCheck { TopicCheck(log: log, clock: clock) }
 
   /// The part that the decisions of a lane depend on.
   var rules: LaneRules {

@@ -18,8 +18,25 @@ struct LaneRest: Sendable {
 
 /// How far a lane has come in its sources.
 struct LaneProgress: Sendable {
-  /// The offsets up to which the lane has read and the group has committed, by source.
-  var offsets: [String: (read: Int64, committed: Int64)]
+  struct Source: Sendable, Hashable {
+    /// The offset up to which the lane has read.
+    var read: Int64
+    /// The offset that the group has committed.
+    var committed: Int64
+    /// The number of offsets that the lane passed without a record: transaction markers, aborted and deleted records.
+    var passed: Int64
+    /// The newest record that the lane has read.
+    var newest: RecordFingerprint?
+    /// An earlier record, from before the topic was last recognized.
+    var anchor: RecordFingerprint?
+  }
+
+  var sources: [String: Source]
   /// The age of the oldest unfinished record; zero if there is none.
   var age: Duration
+}
+
+extension LaneProgress.Source {
+  /// The facts by which the lane recognizes the source.
+  var memory: PartitionMemory { PartitionMemory(end: read, record: anchor.map { .source($0) }) }
 }

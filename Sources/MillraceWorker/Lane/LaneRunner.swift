@@ -21,6 +21,7 @@ actor LaneRunner {
   private var state: LaneState
   /// The offset in the ledger's topic up to which the lane was restored. The lane's own entries follow it.
   private let ledgerEnd: Int64
+  private let ledgerIdentity: LedgerIdentity
   private var isMarked = false
   private let end = WriteReceipt()
   /// Errors in handlers that are faults of the worker. The first one ends the worker.
@@ -30,23 +31,26 @@ actor LaneRunner {
   private var idleWaiters: [CheckedContinuation<Void, Never>] = []
 
   init(
-    epoch: LaneEpoch, partitions: [any LogPartition], starts: [String: Int64], ledger: Ledger, ledgerEnd: Int64,
-    watch: PoisonDetector, parts: LaneParts
+    epoch: LaneEpoch, partitions: [any LogPartition], starts: [String: Int64], marks: [String: OffsetMark],
+    ledger: Ledger, ledgerEnd: Int64, ledgerIdentity: LedgerIdentity, watch: PoisonDetector, parts: LaneParts
   ) {
     self.epoch = epoch
     self.parts = parts
     self.partitions = partitions
     self.ledgerEnd = ledgerEnd
+    self.ledgerIdentity = ledgerIdentity
     owner = watch.owner
     (faults, fault) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     state = LaneState(
-      epoch: epoch, starts: starts, ledger: ledger, watch: watch, rules: parts.rules, now: parts.clock.wallTime)
+      epoch: epoch, starts: starts, marks: marks, ledger: ledger,
+      ledgerMark: LedgerMark(identity: ledgerIdentity.number, end: ledgerEnd), watch: watch, rules: parts.rules,
+      now: parts.clock.wallTime)
     pool = HandlerPool(parts.handler, limits: parts.limits, clock: parts.clock, metrics: parts.metrics)
   }
 
   /// Runs until ``stop()``.
-  /// - Throws: ``KafkaError`` if a partition cannot be read; ``MillraceError`` if the worker writes to a topic that it
-  ///   does not declare.
+  /// - Throws: ``KafkaError`` if a partition cannot be read; ``TopicReplacement`` if it is another one;
+  ///   ``MillraceError`` if the worker writes to a topic that it does not declare.
   func run() async throws {
     // After a crash, the next owner of the lane has to see that it was running.
     guard await writeMark() else { return }
@@ -84,20 +88,42 @@ actor LaneRunner {
   /// Reads a partition until it is revoked. A full lane stops reading, which is its back-pressure.
   private nonisolated func take(from partition: any LogPartition) async throws {
     let source = parts.topics.source(of: partition.partition.topic)
+    var next = Int64.min
     while await hasRoom(for: source) {
-      let page: LogPage?
-      do {
-        page = try await partition.nextPage(upTo: Self.pageSize)
-      } catch let error where error.isUnknownTopic {
-        // The client continues by itself once its broker knows the topic.
-        try await parts.patience.confirmTopics()
-        continue
-      }
-      guard let page else { return }
+      guard let page = try await nextPage(of: partition) else { return }
+      // Kafka lets a reader begin again, without an error, if its offset is beyond the end of the partition.
+      if let first = page.records.first, first.offset < next { try await confirm(partition.partition) }
+      if let last = page.records.last { next = last.offset + 1 }
       // Headers are parsed outside of the actor, so several cores can share the work of a lane.
       await receive(
         LaneItem.batch(page.records, source: source, clock: parts.clock), from: partition.partition.topic,
         end: page.end)
+    }
+  }
+
+  /// Returns the next page of a partition; nil if it was revoked.
+  private nonisolated func nextPage(of partition: any LogPartition) async throws -> LogPage? {
+    while true {
+      do {
+        return try await partition.nextPage(upTo: Self.pageSize)
+      } catch {
+        guard error.isUnknownTopic else { throw error }
+        // The client continues by itself once its broker knows the topic.
+        try await parts.patience.confirmTopics()
+      }
+    }
+  }
+
+  /// Throws if a source is another topic than the one that the lane has read.
+  private func confirm(_ source: TopicPartition) async throws {
+    guard let memory = progress.sources[source.topic]?.memory else { return }
+    do {
+      try await parts.check.confirm([source: memory])
+    } catch let error as KafkaError where error.isRetriable {
+      // The supervisor compares it again. Until then the lane skips the records.
+      parts.logger.warning(
+        "a topic was read from an earlier offset again, and cannot be compared yet",
+        metadata: ["source": "\(source)", "error": "\(error)"])
     }
   }
 
@@ -216,7 +242,8 @@ actor LaneRunner {
 
   /// Returns the committed part of the ledger, to start from if the lane comes back to this process.
   func keptLedger() -> KeptLedger {
-    KeptLedger(ledger: state.committedLedger(), end: ledgerEnd, since: parts.clock.now)
+    KeptLedger(
+      ledger: state.committedLedger(), end: ledgerEnd, identity: ledgerIdentity, since: parts.clock.now)
   }
 
   // MARK: - Observing
@@ -229,6 +256,21 @@ actor LaneRunner {
 
   /// How far the lane has come.
   var progress: LaneProgress { state.progress(now: parts.clock.wallTime) }
+
+  /// Notes that sources were recognized after these records had been read.
+  func recognized(after prints: [String: RecordFingerprint]) {
+    for (topic, print) in prints { state.recognized(topic, after: print) }
+  }
+
+  /// The facts by which the lane recognizes its ledger.
+  var ledgerMemory: PartitionMemory {
+    PartitionMemory(end: state.ledgerMark?.end ?? 0, record: .identity(ledgerIdentity))
+  }
+
+  /// Notes that the ledger's topic reaches an offset.
+  func ledgerReaches(_ end: Int64) {
+    if let mark = state.ledgerMark { state.ledgerMark?.end = max(mark.end, end) }
+  }
 
   /// Returns a timer, or nil if it is not set.
   func timer(_ name: String) -> LaneTimer? { state.ledger.timer(name) }
@@ -367,6 +409,7 @@ struct KeptLedger: Sendable {
   var ledger: Ledger
   /// The offset from which the ledger's topic has to be read.
   var end: Int64
+  var identity: LedgerIdentity
   /// When the lane left.
   var since: MillraceClock.Instant
 

@@ -36,10 +36,12 @@ extension LaneState {
     let timers = Array(runningTimers.values)
     let offsets = watermarks.offsets(finishing: writes.compactMap(\.finishes)).map { position in
       let inFlight = running.filter { $0.topic == position.topic }.map(\.offset)
+      let records = trails.place(of: position.topic).map { trails[$0].mark(before: position.offset) }
+      let mark = OffsetMark(last: records?.last, anchor: records?.anchor, ledger: ledgerMark)
       return CommittedOffset(
         TopicPartition(topic: position.topic, partition: epoch.lane), offset: position.offset,
         metadata: isEndMarked
-          ? PoisonDetector.cleanMetadata : watch.metadata(of: position.topic, inFlight: inFlight, timers: timers))
+          ? mark.text : watch.metadata(of: position.topic, inFlight: inFlight, timers: timers, after: mark))
     }
     let paged = ledger.paged(LedgerEntry.withoutPassedCounts(writes.flatMap(\.entries)))
     var entries = paged.rest
@@ -70,7 +72,10 @@ extension LaneState {
     }
     // Apply the page after its individual entries: it also records that they are stored on a page.
     if let page = commit.page { ledger.restore(page) }
-    for offset in commit.offsets { committed[committed.place(of: offset.partition.topic, default: 0)] = offset.offset }
+    for offset in commit.offsets {
+      committed[committed.place(of: offset.partition.topic, default: 0)] = offset.offset
+      if let place = trails.place(of: offset.partition.topic) { trails[place].committed(offset.offset) }
+    }
     // If a source was read to its end after the offsets were sealed, no later write may come to commit its end.
     if uncommitted == 0, watermarks.offsets.map(\.offset) != commit.offsets.map(\.offset) {
       submit(LaneWrite(lane: epoch))

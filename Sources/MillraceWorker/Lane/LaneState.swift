@@ -67,6 +67,12 @@ struct LaneState: Sendable {
   private var taken: ByTopic<Int64>
   /// The offset that the group has committed, by source.
   var committed: ByTopic<Int64>
+  /// The number of offsets without a record that were passed, by source.
+  private var passed: ByTopic<Int64>
+  /// The records by which each source is recognized.
+  var trails: ByTopic<FingerprintTrail>
+  /// The lane's ledger, for the metadata of offsets.
+  var ledgerMark: LedgerMark?
 
   /// The records and timers that are ready or running, in the order of their keys.
   var keys: KeyedScheduler<LaneJob.Input>
@@ -94,9 +100,13 @@ struct LaneState: Sendable {
 
   var actions = LaneActions()
 
-  /// - Parameter starts: The first offset to read of each source.
+  /// - Parameters:
+  ///   - starts: The first offset to read of each source.
+  ///   - marks: The marks of the committed offsets, by source.
+  ///   - ledgerMark: The mark of the ledger.
   init(
-    epoch: LaneEpoch, starts: [String: Int64], ledger: Ledger, watch: PoisonDetector, rules: LaneRules, now: Timestamp
+    epoch: LaneEpoch, starts: [String: Int64], marks: [String: OffsetMark] = [:], ledger: Ledger,
+    ledgerMark: LedgerMark? = nil, watch: PoisonDetector, rules: LaneRules, now: Timestamp
   ) {
     self.epoch = epoch
     self.rules = rules
@@ -107,6 +117,10 @@ struct LaneState: Sendable {
     watermarks = LaneWatermarks(startingAt: starts)
     taken = ByTopic(starts)
     committed = ByTopic(starts)
+    passed = ByTopic(starts.mapValues { _ in 0 })
+    trails = ByTopic(
+      Dictionary(uniqueKeysWithValues: starts.keys.map { ($0, FingerprintTrail(marks[$0]?.last)) }))
+    self.ledgerMark = ledgerMark
     let policy = rules.policy
     keys = KeyedScheduler(
       limits: .init(
@@ -160,10 +174,21 @@ struct LaneState: Sendable {
 
   /// Returns how far the lane has come.
   func progress(now: Timestamp) -> LaneProgress {
-    let committed = committed.dictionary
-    var offsets: [String: (read: Int64, committed: Int64)] = [:]
-    for (topic, read) in taken.dictionary { offsets[topic] = (read, committed[topic] ?? read) }
-    return LaneProgress(offsets: offsets, age: ages.oldest.map { max(.zero, now - $0) } ?? .zero)
+    var sources: [String: LaneProgress.Source] = [:]
+    for (topic, read) in taken.dictionary {
+      sources[topic] = LaneProgress.Source(
+        read: read, committed: committed.place(of: topic).map { committed[$0] } ?? read,
+        passed: passed.place(of: topic).map { passed[$0] } ?? 0, newest: trail(of: topic)?.newest,
+        anchor: trail(of: topic)?.anchor)
+    }
+    return LaneProgress(sources: sources, age: ages.oldest.map { max(.zero, now - $0) } ?? .zero)
+  }
+
+  private func trail(of topic: String) -> FingerprintTrail? { trails.place(of: topic).map { trails[$0] } }
+
+  /// Notes that a source was recognized after a record had been read.
+  mutating func recognized(_ topic: String, after print: RecordFingerprint) {
+    if let place = trails.place(of: topic) { trails[place].recognized(after: print) }
   }
 
   /// Returns the committed part of the ledger.
@@ -196,8 +221,9 @@ extension LaneState {
   /// Notes a record that was read, with its deadline and the time until which it waits.
   /// - Returns: The record to ``place(_:)``, or nil if it was read before.
   mutating func receive(_ item: LaneItem, now: Timestamp) -> LaneItem? {
-    taken[taken.place(of: item.position.topic, default: 0)] = item.position.offset + 1
+    pass(item.position.topic, to: item.position.offset + 1, records: 1)
     guard watermarks.take(item.position) else { return nil }
+    if let place = trails.place(of: item.position.topic) { trails[place].append(RecordFingerprint(item)) }
     var item = item
     if item.isRequeued {
       // The operator requeued the record knowing that it was late.
@@ -235,9 +261,16 @@ extension LaneState {
   /// Notes that a source was read to its end. Transaction markers have offsets too, so the end can lie after the last
   /// record. It is committed once no record of the source is in flight: the lag of a lane at rest is 0.
   mutating func reachedEnd(of topic: String, at end: Int64) {
-    let place = taken.place(of: topic, default: 0)
-    taken[place] = max(taken[place], end)
+    pass(topic, to: end, records: 0)
     if watermarks.skip(to: end, of: topic) { submit(LaneWrite(lane: epoch)) }
+  }
+
+  /// Notes that a source was read up to an offset. Offsets before those that were read are not counted.
+  private mutating func pass(_ topic: String, to next: Int64, records: Int64) {
+    let place = taken.place(of: topic, default: next)
+    guard next > taken[place] else { return }
+    passed[passed.place(of: topic, default: 0)] += next - taken[place] - records
+    taken[place] = next
   }
 
   private mutating func admit(_ item: LaneItem) -> Bool {

@@ -38,6 +38,8 @@ package struct LaneDivision: Sendable, Hashable {
     let entry = try LedgerRecord(key: key, value: value).entry()
     switch entry {
     case .owner: return []
+    // Each of the new ledgers gets an identity of its own.
+    case .counter(let name, _) where LedgerIdentity.number(in: name) != nil: return []
     // Readers add the counters of all lanes.
     case .counter: return [lane]
     case .effect(_, let effect?): return lanes(of: effect.key, in: lane)

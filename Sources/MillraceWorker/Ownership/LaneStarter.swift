@@ -47,20 +47,33 @@ struct LaneStarter: Sendable {
     let committed = try await reader.committed(sources, timeout: Self.commitQuestionTimeout)
     let ranges = try await available(sources, holding: committed)
     let began = parts.clock.now
-    let marks = Dictionary(committed.map { ($0.partition.topic, $0.metadata) }) { first, _ in first }
+    let metadata = Dictionary(committed.map { ($0.partition.topic, $0.metadata) }) { first, _ in first }
+    let marks = metadata.mapValues { OffsetMark($0) }
+    let known = marks.values.compactMap(\.ledger)
+    let ledgerPartition = TopicPartition(topic: parts.topics.ledger, partition: epoch.lane)
     let restored = Mutex(kept?.ledger ?? Ledger())
+    let identities = Mutex(kept.map { [$0.identity] } ?? [])
     let (end, survivors) = try await restores.pass {
       try Task.checkCancellation()
-      let mark = try await markEnd(ofLedger: epoch.lane)
+      async let isSame: Void = compare(committed, marks, ranges)
+      let mark = try await append(.owner(instance), toLedger: epoch.lane)
+      if let reached = known.map(\.end).max(), mark < reached {
+        throw TopicReplacement(partition: ledgerPartition, evidence: .ends(mark, before: reached))
+      }
+      if let kept {
+        try await parts.check.confirm([ledgerPartition: .init(end: kept.end, record: .identity(kept.identity))])
+      }
       let end = try await log.scan(
-        TopicPartition(topic: parts.topics.ledger, partition: epoch.lane),
-        from: kept.map { .offset($0.end) } ?? .earliest, to: .offset(mark + 1), upTo: Self.pageSize
+        ledgerPartition, from: kept.map { .offset($0.end) } ?? .earliest, to: .offset(mark + 1), upTo: Self.pageSize
       ) { records in
+        identities.withLock { $0 += records.compactMap { LedgerIdentity($0) } }
         try restored.withLock { ledger in for record in records { try ledger.restore(record) } }
       }
-      return (end, try await notices.survivors(of: Array(marks.values)))
+      try await isSame
+      return (end, try await notices.survivors(of: Array(metadata.values)))
     }
     try Task.checkCancellation()
+    let identity = try await identity(among: identities.withLock { $0 }, known, ledgerPartition)
     try restored.withLock { ledger in try parts.erasure.check(ledger, lane: epoch.lane) }
     if restored.withLock({ $0.count > 0 }) { try checkOffsets(committed, lane: epoch.lane) }
     var starts: [String: Int64] = [:]
@@ -70,19 +83,54 @@ struct LaneStarter: Sendable {
     }
     parts.metrics.restored(in: began.duration(to: parts.clock.now))
     return LaneRunner(
-      epoch: epoch, partitions: partitions, starts: starts, ledger: restored.withLock { $0 }, ledgerEnd: end,
+      epoch: epoch, partitions: partitions, starts: starts, marks: marks, ledger: restored.withLock { $0 },
+      ledgerEnd: end, ledgerIdentity: identity,
       watch: PoisonDetector(
-        metadata: marks, owner: notices.newOwner(), survivors: survivors,
+        metadata: metadata, owner: notices.newOwner(), survivors: survivors,
         patience: parts.policy.recordsInFlight * sources.count), parts: parts)
   }
 
-  /// Appends the name of this instance to the ledger and returns the record's offset. With transactions, all records of
-  /// earlier owners have lower offsets.
+  /// Throws if a source is another topic than the one that the committed offsets belong to.
+  private func compare(
+    _ committed: [CommittedOffset], _ marks: [String: OffsetMark], _ ranges: [TopicPartition: Range<Int64>]
+  ) async throws {
+    func check(_ record: @Sendable (OffsetMark) -> RecordFingerprint?) async throws {
+      var memories: [TopicPartition: PartitionMemory] = [:]
+      for offset in committed {
+        guard let print = marks[offset.partition.topic].flatMap(record) else { continue }
+        memories[offset.partition] = PartitionMemory(end: offset.offset, record: .source(print))
+      }
+      if let replacement = try await parts.check.replacement(memories, in: ranges) { throw replacement }
+    }
+    async let isLastSame: Void = check(\.last)
+    try await check(\.anchor)
+    try await isLastSame
+  }
+
+  /// Returns the identity of the ledger. A ledger that has none gets one, if no offset names one: it is new, or from an
+  /// earlier version, or the operator has chosen to continue with an empty one.
+  /// - Throws: ``TopicReplacement`` if the offsets were committed with another ledger.
+  private func identity(
+    among identities: [LedgerIdentity], _ known: [LedgerMark], _ ledger: TopicPartition
+  ) async throws -> LedgerIdentity {
+    let numbers = Set(known.map(\.identity))
+    guard numbers.isSubset(of: identities.map(\.number)) else {
+      throw TopicReplacement(partition: ledger, evidence: .unknownLedger)
+    }
+    if let identity = identities.first(where: { numbers.isEmpty || numbers.contains($0.number) }) { return identity }
+    var generator = SystemRandomNumberGenerator()
+    let number: UInt64 = generator.next()
+    return LedgerIdentity(
+      number: number, offset: try await append(LedgerIdentity.entry(number), toLedger: ledger.partition))
+  }
+
+  /// Appends an entry to the ledger outside of transactions and returns its offset. The first one names this instance.
+  /// With transactions, all records of earlier owners have lower offsets.
   ///
   /// The high watermark would not do. A broker that was suspended answers a request that waited for it from its old
   /// state, before it learns that it is no longer the leader. A record is acknowledged by the leader only.
-  private func markEnd(ofLedger lane: Int32) async throws(KafkaError) -> Int64 {
-    let record = LedgerRecord(.owner(instance))
+  private func append(_ entry: LedgerEntry, toLedger lane: Int32) async throws(KafkaError) -> Int64 {
+    let record = LedgerRecord(entry)
     let sent = ProducerRecord(topic: parts.topics.ledger, partition: lane, key: record.key, value: record.value)
     return try await writer.send(sent.timed(by: parts.clock)).offset
   }
@@ -126,13 +174,7 @@ struct LaneStarter: Sendable {
       parts.report(lost: lost, of: source)
       return lost.upperBound
     case .beyondEnd(let committed, let end):
-      throw MillraceError(
-        .topics, "the group \(parts.topics.group) has committed offset \(committed), and the partition ends at \(end)",
-        at: "\(source)",
-        remedy: """
-          if the topic was recreated, reset the group's offset to the earliest (the ledger keeps handled \
-          notifications from running again)
-          """)
+      throw TopicReplacement(partition: source, evidence: .ends(end, before: committed))
     }
   }
 }

@@ -26,6 +26,10 @@ actor LaneSupervisor {
   private var lanes: [LaneEpoch: Lane] = [:]
   private var kept: [Int32: KeptLedger] = [:]
   private var share: BudgetShare
+  /// The progress of running lanes at the last measurement.
+  private var measured: [TopicPartition: LaneProgress.Source] = [:]
+  /// The number of measurements that have failed in a row.
+  private var unmeasured = 0
   /// The offsets up to which deleted records of running lanes are reported as lost.
   private var lost: [TopicPartition: Int64] = [:]
 
@@ -100,45 +104,123 @@ actor LaneSupervisor {
     return rest
   }
 
-  /// Measures the lag of the lanes every ten seconds. The interval is real time, because brokers run in real time.
+  /// Measures the lag of the lanes every ten seconds, and recognizes their topics every minute. The intervals are real
+  /// time, because brokers run in real time.
   func watchLag() async throws {
-    while true {
+    for turn in 1... {
       try await MillraceClock.system.sleep(for: Self.lagInterval)
       await measureLag()
+      if turn.isMultiple(of: Self.turnsBetweenChecks) { await checkTopics() }
     }
   }
 
   private static let lagInterval = Duration.seconds(10)
+  private static let turnsBetweenChecks = 6
+  private static let turnsUntilSurvey = 3
 
   /// Measures the lag of the running lanes, and reports records that were deleted before a lane has read them.
   func measureLag() async {
-    var offsets: [TopicPartition: (read: Int64, committed: Int64)] = [:]
+    var sources: [TopicPartition: LaneProgress.Source] = [:]
+    var ledgers: [TopicPartition: PartitionMemory] = [:]
     for (epoch, lane) in lanes where ownership.phase(of: epoch) == .running {
-      guard let progress = await lane.runner?.progress else { continue }
+      guard let runner = lane.runner else { continue }
+      let progress = await runner.progress
       parts.metrics.lag(age: progress.age, lane: epoch.lane)
-      for (topic, offset) in progress.offsets { offsets[TopicPartition(topic: topic, partition: epoch.lane)] = offset }
+      for (topic, source) in progress.sources { sources[TopicPartition(topic: topic, partition: epoch.lane)] = source }
+      ledgers[TopicPartition(topic: parts.topics.ledger, partition: epoch.lane)] = await runner.ledgerMemory
     }
     do {
-      let ranges = try await parts.log.highWatermarks(of: Array(offsets.keys), timeout: Self.lagInterval)
+      let ranges = try await parts.log.highWatermarks(
+        of: Array(sources.keys) + Array(ledgers.keys), timeout: Self.lagInterval)
+      var shorter: [TopicPartition: PartitionMemory] = [:]
       for (partition, range) in ranges {
         // The next owner measures a lane that has left meanwhile.
-        guard let offset = offsets[partition], lanes.keys.contains(where: { $0.lane == partition.partition }) else {
-          continue
+        guard let lane = lanes.first(where: { $0.key.lane == partition.partition })?.value else { continue }
+        if let memory = ledgers[partition] {
+          if range.upperBound < memory.end { shorter[partition] = memory }
+          await lane.runner?.ledgerReaches(range.upperBound)
         }
+        guard let source = sources[partition] else { continue }
+        if range.upperBound < source.read { shorter[partition] = source.memory }
         func behind(_ offset: Int64) -> Int64 { max(0, range.upperBound - max(offset, range.lowerBound)) }
         parts.metrics.lag(
-          committed: behind(offset.committed), unread: behind(offset.read), topic: partition.topic,
+          committed: behind(source.committed), unread: behind(source.read), topic: partition.topic,
           lane: partition.partition)
-        // Kafka moves a reader past records that retention deletes, without an error.
-        let next = max(offset.read, lost[partition] ?? 0)
-        if next < range.lowerBound {
-          parts.report(lost: next..<range.lowerBound, of: partition)
-          lost[partition] = range.lowerBound
-        }
+        reportLost(source, of: partition, before: range.lowerBound)
       }
+      unmeasured = 0
+      await confirm(shorter)
     } catch {
       parts.logger.warning("could not measure the lag", metadata: ["error": "\(error)"])
+      unmeasured += 1
+      if unmeasured >= Self.turnsUntilSurvey { await checkCounts() }
     }
+  }
+
+  /// Ends the worker if a topic no longer exists. librdkafka waits for such a topic, with retriable errors.
+  private func checkCounts() async {
+    do {
+      _ = try await LaneCount.check(parts.topics, on: parts.log)
+    } catch let error as MillraceError {
+      parts.committer.abandon()
+      fail(error)
+    } catch {
+      parts.logger.warning("could not look up the topics", metadata: ["error": "\(error)"])
+    }
+  }
+
+  /// Reports records that were deleted before the lane has read them: those that it has still to read, and those that
+  /// Kafka let it skip, without an error, since the last measurement.
+  private func reportLost(_ source: LaneProgress.Source, of partition: TopicPartition, before oldest: Int64) {
+    let last = measured.updateValue(source, forKey: partition) ?? source
+    let first = max(last.read, lost[partition] ?? 0)
+    guard first < oldest else { return }
+    let unread = max(0, oldest - max(first, source.read))
+    // Some of the passed offsets had no record. The metric is an upper bound.
+    let skipped = min(source.passed - last.passed, oldest - unread - first)
+    lost[partition] = oldest
+    guard unread + skipped > 0 else { return }
+    parts.report(lost: first..<oldest, count: Int(unread + skipped), of: partition)
+  }
+
+  /// Compares the topics of the running lanes with what the lanes have read. A topic that was created again and is
+  /// already longer than before shows no other sign.
+  func checkTopics() async {
+    var memories: [TopicPartition: PartitionMemory] = [:]
+    var newest: [(runner: LaneRunner, records: [String: RecordFingerprint])] = []
+    for (epoch, lane) in lanes where ownership.phase(of: epoch) == .running {
+      guard let runner = lane.runner else { continue }
+      let sources = await runner.progress.sources
+      for (topic, source) in sources {
+        memories[TopicPartition(topic: topic, partition: epoch.lane)] = source.memory
+      }
+      memories[TopicPartition(topic: parts.topics.ledger, partition: epoch.lane)] = await runner.ledgerMemory
+      newest.append((runner, sources.compactMapValues(\.newest)))
+    }
+    guard await confirm(memories) else { return }
+    for (runner, records) in newest { await runner.recognized(after: records) }
+  }
+
+  /// Returns whether the partitions are those that the lanes have read. If not, the worker ends.
+  @discardableResult
+  private func confirm(_ memories: [TopicPartition: PartitionMemory]) async -> Bool {
+    guard !memories.isEmpty else { return false }
+    do {
+      try await parts.check.confirm(memories)
+      return true
+    } catch let replacement as TopicReplacement {
+      stop(because: replacement)
+    } catch {
+      // The next turn asks again.
+      parts.logger.warning("could not compare the topics with what was read", metadata: ["error": "\(error)"])
+    }
+    return false
+  }
+
+  /// Ends the worker. Nothing more is committed, because every commit has the offsets of the topic that is gone.
+  private func stop(because replacement: TopicReplacement) {
+    parts.committer.abandon()
+    fail(replacement.error(of: parts.topics))
   }
 
   private func carryOut(_ actions: [LaneOwnership.Action]) async {
@@ -164,8 +246,10 @@ actor LaneSupervisor {
     let work = Task {
       do {
         let runner = try await starter.start(epoch, own, ledger)
-        guard await admit(runner) else { return }
+        guard await admit(runner, at: await runner.progress) else { return }
         try await runner.run()
+      } catch let replacement as TopicReplacement {
+        stop(because: replacement)
       } catch {
         // The lane was handed over while it started. That caused the error, and the next owner starts the lane.
         guard !Task.isCancelled, !(error is CancellationError) else { return }
@@ -175,9 +259,12 @@ actor LaneSupervisor {
     lanes[epoch] = Lane(work: work)
   }
 
-  private func admit(_ runner: LaneRunner) async -> Bool {
+  private func admit(_ runner: LaneRunner, at start: LaneProgress) async -> Bool {
     guard ownership.restored(runner.epoch) else { return false }
     lanes[runner.epoch]?.runner = runner
+    for (topic, source) in start.sources {
+      measured[TopicPartition(topic: topic, partition: runner.epoch.lane)] = source
+    }
     parts.committer.attach(runner, as: runner.epoch)
     share.add(runner.epoch.lane)
     budget?.setPart(share.part)
@@ -201,6 +288,7 @@ actor LaneSupervisor {
     await parts.commands.forget(epoch)
     lanes[epoch] = nil
     lost = lost.filter { $0.key.partition != epoch.lane }
+    measured = measured.filter { $0.key.partition != epoch.lane }
     parts.metrics.left(lane: epoch.lane, topics: parts.topics.sources)
     share.remove(epoch.lane)
     budget?.setPart(share.part)

@@ -61,6 +61,9 @@ package struct WorkerRuntime: Service {
   /// Measures the lag of the lanes now. Otherwise it is measured every few seconds.
   package func measureLag() async { await state.supervisor.withLock { $0 }?.measureLag() }
 
+  /// Compares the topics with what the lanes have read now. Otherwise they are compared every minute.
+  package func checkTopics() async { await state.supervisor.withLock { $0 }?.checkTopics() }
+
   /// The time since the group's poll loop last ran, or nil if none exists.
   var sinceLastTurn: Duration? { state.reader.withLock { $0 }?.sinceLastTurn }
 
@@ -92,7 +95,18 @@ package struct WorkerRuntime: Service {
         followers.cancelAll()
       }
     }
-    if let error = ending.cause { throw error }
+    if let error = ending.cause { throw await explained(error) }
+  }
+
+  /// Returns the error that names the missing topics if a client has failed because of one.
+  private func explained(_ error: any Error) async -> any Error {
+    guard let failure = error as? KafkaError, failure.isOfMissingTopic else { return error }
+    do {
+      _ = try await LaneCount.check(parts.topics, on: parts.log)
+      return error
+    } catch {
+      return error is MillraceError ? error : failure
+    }
   }
 
   /// Joins the group, and joins it again after each loss.

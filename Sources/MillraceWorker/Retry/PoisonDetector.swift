@@ -120,7 +120,10 @@ struct PoisonDetector: Sendable {
   /// - Parameters:
   ///   - inFlight: Offsets of this source whose records are with a handler.
   ///   - timers: The lane's timers, by ``mark(of:)``, that are with a handler.
-  func metadata(of topic: String, inFlight: [Int64], timers: [UInt64] = []) -> String {
+  ///   - offset: The mark of the offset.
+  func metadata(
+    of topic: String, inFlight: [Int64], timers: [UInt64] = [], after offset: OffsetMark = OffsetMark()
+  ) -> String {
     func offsets(_ positions: Set<SourcePosition>) -> [Int64] {
       positions.filter { $0.topic == topic }.map(\.offset)
     }
@@ -128,9 +131,6 @@ struct PoisonDetector: Sendable {
       owner: owner, losses: losses, unclean: unclean, poisonedTimers: Array(poisonedTimers), timers: timers,
       suspectedTimers: Array(suspectedTimers), poisoned: offsets(poisoned), inFlight: inFlight,
       suspected: offsets(suspected)
-    ).metadata
+    ).metadata(after: offset)
   }
-
-  /// The metadata of a lane that ended cleanly.
-  static let cleanMetadata = ""
 }

@@ -2,8 +2,9 @@
 
 internal import KafkaClient
 
-/// Commit metadata: `3;<owner>;<losses>;<owner>,…;<timer>,…;<timer>,…;<timer>,…;<offset>,…;<offset>,…;<offset>,…`. Empty
-/// metadata means that the lane ended cleanly.
+/// A part of the commit metadata, after an ``OffsetMark``:
+/// `<owner>;<losses>;<owner>,…;<timer>,…;<timer>,…;<timer>,…;<offset>,…;<offset>,…;<offset>,…`. Metadata without it means
+/// that the lane ended cleanly. Earlier versions wrote `3;` before it, without an offset mark.
 struct PoisonMark: Sendable, Hashable {
   /// The id of the ownership that wrote the mark.
   var owner: UInt32
@@ -42,14 +43,20 @@ struct PoisonMark: Sendable, Hashable {
     self.suspected = suspected
   }
 
-  /// Reads metadata. Nil if it is empty or another program wrote it, which is no reason to suspect a record.
+  /// Reads metadata. Nil if the lane ended cleanly or another program wrote it, which is no reason to suspect a record.
   init?(_ metadata: String) {
-    let parts = metadata.split(separator: ";", omittingEmptySubsequences: false)
-    guard parts.count == 10, parts[0] == "3", let owner = UInt32(parts[1]), let losses = Int(parts[2]), losses >= 0,
-      let unclean = Self.numbers(parts[3], UInt32.self), let poisonedTimers = Self.numbers(parts[4], UInt64.self),
-      let timers = Self.numbers(parts[5], UInt64.self), let suspectedTimers = Self.numbers(parts[6], UInt64.self),
-      let poisoned = Self.numbers(parts[7], Int64.self), let inFlight = Self.numbers(parts[8], Int64.self),
-      let suspected = Self.numbers(parts[9], Int64.self)
+    let fields = metadata.split(separator: ";", omittingEmptySubsequences: false)
+    let parts: [Substring]
+    switch fields.first {
+    case Substring(OffsetMark.version): parts = Array(fields.dropFirst(OffsetMark.fields))
+    case "3": parts = Array(fields.dropFirst())
+    default: return nil
+    }
+    guard parts.count == 9, let owner = UInt32(parts[0]), let losses = Int(parts[1]), losses >= 0,
+      let unclean = Self.numbers(parts[2], UInt32.self), let poisonedTimers = Self.numbers(parts[3], UInt64.self),
+      let timers = Self.numbers(parts[4], UInt64.self), let suspectedTimers = Self.numbers(parts[5], UInt64.self),
+      let poisoned = Self.numbers(parts[6], Int64.self), let inFlight = Self.numbers(parts[7], Int64.self),
+      let suspected = Self.numbers(parts[8], Int64.self)
     else { return nil }
     self.init(
       owner: owner, losses: losses, unclean: unclean, poisonedTimers: poisonedTimers, timers: timers,
@@ -61,11 +68,11 @@ struct PoisonMark: Sendable, Hashable {
     return numbers.contains(nil) ? nil : numbers.compactMap { $0 }
   }
 
-  /// The mark as text of at most ``CommittedOffset/maximumMetadataBytes`` bytes. Timers use at most half of it. The
+  /// Returns metadata of at most ``CommittedOffset/maximumMetadataBytes`` bytes. Timers use at most half of it. The
   /// newest offsets are omitted if there is no room.
-  var metadata: String {
+  func metadata(after offset: OffsetMark = OffsetMark()) -> String {
     let most = CommittedOffset.maximumMetadataBytes
-    var text = "3;\(owner);\(losses);\(unclean.map(String.init).joined(separator: ","));"
+    var text = "\(offset.text);\(owner);\(losses);\(unclean.map(String.init).joined(separator: ","));"
     // The separators that follow need a byte each.
     Self.append(poisonedTimers, to: &text, limit: most / 2)
     text += ";"

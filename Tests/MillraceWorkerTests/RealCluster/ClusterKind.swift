@@ -47,6 +47,17 @@ struct Connection {
     log = try await KafkaLog.connect(kafka, timeout: .seconds(30)) { [losses] _ in losses.observer }
   }
 
+  /// Deletes a topic of a real cluster.
+  func deleteTopic(_ name: String) async throws {
+    try #require(try await KafkaAdmin(kafka).deleteTopics(withPrefix: name, timeout: .seconds(30)) == 1)
+  }
+
+  /// Deletes the records of a partition of a real cluster before an offset.
+  func deleteRecords(of partition: TopicPartition, before offset: Int64) async throws {
+    try await KafkaAdmin(kafka).deleteRecords(
+      before: [CommittedOffset(partition, offset: offset)], timeout: .seconds(30))
+  }
+
   func createTopic(_ name: String, partitions: Int) async throws {
     if let embedded {
       try embedded.createTopic(name, partitions: partitions, replicationFactor: embedded.brokers.count)

@@ -21,7 +21,7 @@ actor WorkerCluster {
   nonisolated let lanes: Int
 
   private nonisolated let prefix: String
-  private nonisolated let connection: Connection
+  nonisolated let connection: Connection
   private let configuration: MillraceConfiguration
   private let policy: WorkerPolicy
   private let clock = MillraceClock.system
@@ -61,7 +61,11 @@ actor WorkerCluster {
 
   /// Writes notifications as the ingress does, each about its own subscription.
   @discardableResult
-  func receive(_ types: NotificationTypeV2...) async throws -> [NotificationFixture] {
+  func receive(_ types: NotificationTypeV2...) async throws -> [NotificationFixture] { try await receive(types) }
+
+  /// Writes notifications together.
+  @discardableResult
+  func receive(_ types: [NotificationTypeV2]) async throws -> [NotificationFixture] {
     var fixtures = fixtures
     var made: [NotificationFixture] = []
     for type in types { made.append(try await fixtures.next(SampleKind(type), to: input)) }
@@ -88,6 +92,33 @@ actor WorkerCluster {
       group.addTask { try await writer.run() }
       defer { writer.shutDown() }
       _ = try await writer.send(contentsOf: records)
+    }
+  }
+
+  /// Deletes a lane topic and creates it again, as soon as the brokers have forgotten the old one.
+  nonisolated func recreate(_ topic: String) async throws {
+    try await connection.deleteTopic(topic)
+    while true {
+      do {
+        return try await connection.createTopic(topic, partitions: lanes)
+      } catch let error as KafkaError where error.code == .topicAlreadyExists {
+        try Task.checkCancellation()
+      }
+    }
+  }
+
+  /// Sets the offsets of the group as `kafka-consumer-groups --reset-offsets` does. The group must have no members.
+  nonisolated func resetOffsets(of wanted: [String], toEarliest: Bool) async throws {
+    let reader = try log.makeReader(group: topics.group, topics: wanted, options: LogReaderOptions())
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await reader.run() }
+      defer { reader.shutDown() }
+      for await event in reader.events {
+        guard case .assigned(let partitions) = event else { continue }
+        let committed = try await reader.committed(partitions.map(\.partition), timeout: .seconds(30))
+        try await reader.commit(committed.map { CommittedOffset($0.partition, offset: toEarliest ? 0 : $0.offset) })
+        return
+      }
     }
   }
 

@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test func `two unclean starts cause one-at-a-time mode, and the third poisons a record that was running twice`() {
-    var watch = watch(PoisonDetector.cleanMetadata, owner: 1)
+    var watch = watch(OffsetMark().text, owner: 1)
     #expect(!watch.isOneAtATime)
     for (owner, isOneAtATime) in [(2, false), (3, true)] as [(UInt32, Bool)] {
       watch = self.watch(watch.metadata(of: "a", inFlight: [7, 8, 9]), owner: owner)
@@ -31,15 +31,15 @@ import Testing
   }
 
   @Test func `a clean stop ends the suspicion`() {
-    var watch = watch(PoisonMark(owner: 1, unclean: [8, 9], inFlight: [7]).metadata, owner: 2)
+    var watch = watch(PoisonMark(owner: 1, unclean: [8, 9], inFlight: [7]).metadata(), owner: 2)
     #expect(watch.uncleanStarts == 3)
-    watch = self.watch(PoisonDetector.cleanMetadata, owner: 3)
+    watch = self.watch(OffsetMark().text, owner: 3)
     #expect(watch.uncleanStarts == 0)
     #expect(watch.poisoned.isEmpty)
   }
 
   @Test func `an owner that lost the lane without a crash poisons no record`() {
-    let metadata = PoisonMark(owner: 5, unclean: [3, 4], inFlight: [7], suspected: [7]).metadata
+    let metadata = PoisonMark(owner: 5, unclean: [3, 4], inFlight: [7], suspected: [7]).metadata()
     #expect(watch(metadata, owner: 6).poisoned == [suspect])
     // The lane still runs one record at a time, because a batch that failed may commit record by record.
     for survivors in [[5], [3], [3, 4, 5]] as [Set<UInt32>] {
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test func `a poisoned record stays poisoned if its owner loses the lane before it settles`() {
-    var watch = watch(PoisonMark(owner: 5, unclean: [3, 4], inFlight: [7], suspected: [7]).metadata, owner: 6)
+    var watch = watch(PoisonMark(owner: 5, unclean: [3, 4], inFlight: [7], suspected: [7]).metadata(), owner: 6)
     let before = watch.metadata(of: "a", inFlight: [8])
     #expect(PoisonMark(watch.metadata(of: "b", inFlight: []))?.poisoned == [])
     watch.settled(suspect)
@@ -66,7 +66,7 @@ import Testing
   @Test func `a timer that kills the process is poisoned until it is set for another time`() {
     let timer = LaneTimer(at: Timestamp(millisecondsSince1970: 5_000), key: [1], payload: [2])
     let mark = PoisonDetector.mark(of: NamedTimer("t", timer))
-    var watch = watch(PoisonDetector.cleanMetadata, owner: 1)
+    var watch = watch(OffsetMark().text, owner: 1)
     for owner in 2...4 as ClosedRange<UInt32> {
       #expect(watch.poisonedTimers.isEmpty)
       // A timer belongs to no source, so the metadata of every source names it.
@@ -88,14 +88,14 @@ import Testing
   }
 
   @Test func `a mark with an unknown owner is suspicious`() {
-    let metadata = PoisonMark(owner: 5, unclean: [3], inFlight: []).metadata
+    let metadata = PoisonMark(owner: 5, unclean: [3], inFlight: []).metadata()
     #expect(!PoisonDetector.isSuspicious(["", "of another tool"], known: []))
     #expect(PoisonDetector.isSuspicious([metadata], known: [5]))
     #expect(!PoisonDetector.isSuspicious([metadata, ""], known: [3, 5]))
   }
 
   @Test func `enough records without a crash end the suspicion`() {
-    var watch = watch(PoisonMark(owner: 1, unclean: [8, 9], inFlight: []).metadata, owner: 2, patience: 3)
+    var watch = watch(PoisonMark(owner: 1, unclean: [8, 9], inFlight: []).metadata(), owner: 2, patience: 3)
     for offset in 0..<3 as Range<Int64> {
       #expect(watch.isOneAtATime)
       watch.settled(SourcePosition(topic: "a", offset: offset))
@@ -106,36 +106,47 @@ import Testing
 
   @Test(arguments: [
     "", "text of another tool", "1;1;1;1", "2;1;0;;;;;", "3;1;0;;;;;", "3;x;0;;;;;;;", "3;1;-1;;;;;;;",
-    "3;1;0;-1;;;;;;", "3;1;0;;;;;;;1,x", "3;1;0;;-1;;;;;", "3;1;0;;;x;;;;", "3;1;0;;;;;;;1;1",
+    "3;1;0;-1;;;;;;", "3;1;0;;;;;;;1,x", "3;1;0;;-1;;;;;", "3;1;0;;;x;;;;", "3;1;0;;;;;;;1;1", "4;;", "4;7:8:9;a:1",
+    "4;;1;0;;;;;;;", "5;;;1;0;;;;;;;",
   ])
   func `foreign metadata does not put a record under suspicion`(metadata: String) {
     #expect(PoisonMark(metadata) == nil)
     #expect(watch(metadata, owner: 1).uncleanStarts == 0)
   }
 
+  @Test func `marks of the version before are read`() {
+    let mark = PoisonMark(owner: 5, losses: 1, unclean: [3], timers: [8], inFlight: [7], suspected: [6])
+    #expect(PoisonMark("3;5;1;3;;8;;;7;6") == mark)
+    let offset = OffsetMark(
+      last: RecordFingerprint(offset: .max, time: .max, digest: .max), ledger: LedgerMark(identity: .max, end: .max))
+    #expect(PoisonMark(mark.metadata(after: offset)) == mark)
+    #expect(OffsetMark(mark.metadata(after: offset)) == offset)
+    #expect(OffsetMark("3;5;1;3;;8;;;7;6") == OffsetMark())
+  }
+
   @Test func `a mark fits in the offset metadata and keeps the oldest offsets`() {
     let mark = PoisonMark(
       owner: .max, losses: .max, unclean: Array(repeating: .max, count: 100), poisoned: [.max, 3],
       inFlight: (0..<2_000).map { Int64.max - $0 })
-    #expect(mark.metadata.utf8.count <= CommittedOffset.maximumMetadataBytes)
-    let read = PoisonMark(mark.metadata)
+    #expect(mark.metadata().utf8.count <= CommittedOffset.maximumMetadataBytes)
+    let read = PoisonMark(mark.metadata())
     #expect(read?.inFlight.first == Int64.max - 1_999)
     #expect(read.map { $0.inFlight.count > 180 } == true)
     #expect(read?.unclean.count == PoisonMark.mostUnclean)
     #expect(read?.poisoned == [3, .max])
     let full = PoisonMark(owner: .max, unclean: [], poisoned: (0..<2_000).map { Int64.max - $0 }, inFlight: [1])
-    #expect(full.metadata.utf8.count <= CommittedOffset.maximumMetadataBytes)
-    #expect(PoisonMark(full.metadata).map { $0.poisoned.count > 180 } == true)
+    #expect(full.metadata().utf8.count <= CommittedOffset.maximumMetadataBytes)
+    #expect(PoisonMark(full.metadata()).map { $0.poisoned.count > 180 } == true)
     let timers = (0..<2_000 as Range<UInt64>).map { UInt64.max - $0 }
     let timed = PoisonMark(
       owner: .max, unclean: [], poisonedTimers: timers, timers: timers, poisoned: [], inFlight: mark.inFlight)
-    #expect(timed.metadata.utf8.count <= CommittedOffset.maximumMetadataBytes)
-    let half = PoisonMark(timed.metadata)
+    #expect(timed.metadata().utf8.count <= CommittedOffset.maximumMetadataBytes)
+    let half = PoisonMark(timed.metadata())
     #expect(half.map { $0.poisonedTimers.count > 80 && $0.inFlight.count > 80 } == true)
   }
 
   @Test func `a process that is killed again and again poisons no record that was running once`() {
-    var watch = watch(PoisonDetector.cleanMetadata, owner: 1)
+    var watch = watch(OffsetMark().text, owner: 1)
     for owner in 2...40 as ClosedRange<UInt32> {
       watch = self.watch(watch.metadata(of: "a", inFlight: [Int64(owner)], timers: [UInt64(owner)]), owner: owner)
       #expect(watch.poisoned.isEmpty && watch.poisonedTimers.isEmpty)

@@ -254,6 +254,12 @@ struct FleetProcess {
   /// Returns the lanes that run in this process.
   func lanes() async -> Set<Int32> { Set((await runtime.get()?.rest()?.taken.keys).map { $0.map(\.partition) } ?? []) }
 
+  /// Measures the lag, as the process does every ten seconds.
+  func measureLag() async { await runtime.get()?.measureLag() }
+
+  /// Compares the topics with what was read, as the process does every minute.
+  func checkTopics() async { await runtime.get()?.checkTopics() }
+
   /// Crashes the process.
   func crash() async {
     log.crash()
