@@ -58,6 +58,9 @@ struct FingerprintTrail: Sendable, Hashable {
     if let last { prints = [last] }
   }
 
+  /// The number of fingerprints in memory.
+  var count: Int { prints.count }
+
   /// The newest record that was read.
   var newest: RecordFingerprint? { prints.last }
 
