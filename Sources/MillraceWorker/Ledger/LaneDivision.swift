@@ -39,7 +39,7 @@ package struct LaneDivision: Sendable, Hashable {
     switch entry {
     case .owner: return []
     // Each of the new ledgers gets an identity of its own.
-    case .counter(let name, _) where LedgerIdentity.number(in: name) != nil: return []
+    case .counter(let name, _) where LedgerIdentity.isReserved(name): return []
     // Readers add the counters of all lanes.
     case .counter: return [lane]
     case .effect(_, let effect?): return lanes(of: effect.key, in: lane)

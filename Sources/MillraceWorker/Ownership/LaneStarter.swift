@@ -75,7 +75,7 @@ struct LaneStarter: Sendable {
     try Task.checkCancellation()
     let identity = try await identity(among: identities.withLock { $0 }, known, ledgerPartition)
     try restored.withLock { ledger in try parts.erasure.check(ledger, lane: epoch.lane) }
-    if restored.withLock({ $0.count > 0 }) { try checkOffsets(committed, lane: epoch.lane) }
+    try await checkOffsets(committed, restored.withLock { $0 }, lane: epoch.lane)
     var starts: [String: Int64] = [:]
     for source in sources {
       starts[source.topic] = try start(
@@ -150,13 +150,27 @@ struct LaneStarter: Sendable {
 
   /// Checks that a worker that has run before, and would start at the end, has committed offsets. Brokers delete the
   /// offsets of a group that has been empty for a week, and the worker would skip what arrived meanwhile.
-  private func checkOffsets(_ committed: [CommittedOffset], lane: Int32) throws(MillraceError) {
-    guard parts.policy.start == .latest,
-      !committed.contains(where: { parts.topics.source(of: $0.partition.topic) == .live })
-    else { return }
+  /// They also delete the offsets of a topic that is deleted. The ledger lists the sources of such a worker, because a
+  /// new source does start at the end.
+  private func checkOffsets(_ committed: [CommittedOffset], _ ledger: Ledger, lane: Int32) async throws {
+    guard parts.policy.start == .latest else { return }
+    let unread = parts.topics.inputs.filter { topic in !committed.contains { $0.partition.topic == topic } }
+    let unknown = parts.topics.inputs.filter { ledger.counter(LedgerIdentity.counter(ofSource: $0)) == 0 }
+    let lost =
+      unread.count == parts.topics.inputs.count && ledger.count > 0
+      ? unread : unread.filter { !unknown.contains($0) }
+    guard !lost.isEmpty else {
+      for topic in unknown {
+        _ = try await append(.counter(LedgerIdentity.counter(ofSource: topic), 1), toLedger: lane)
+      }
+      return
+    }
     throw MillraceError(
       .topics,
-      "the worker has run before, but its group \(parts.topics.group) has no committed offsets in lane \(lane)",
+      """
+      the worker has run before, but its group \(parts.topics.group) has no committed offsets of \
+      \(lost.joined(separator: ", ")) in lane \(lane)
+      """,
       at: "workers.\(parts.topics.worker).start",
       remedy: """
         `latest` would skip the records that arrived meanwhile: set it to `earliest`, or set the group's offsets to the \

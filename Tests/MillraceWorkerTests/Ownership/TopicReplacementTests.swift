@@ -179,6 +179,60 @@ import Testing
     #expect(offset.flatMap { OffsetMark($0.metadata).last?.offset } == 4)
   }
 
+  @Test func `a worker that starts at the end does not skip a topic that was created again`() async throws {
+    let other = "appstore.notifications.refunds"
+    let fleet = try WorkerFleet(lanes: 1, inputs: [WorkerFleet.live, other]) { $0.start = .latest }
+    let book = Book()
+    let first = fleet.start("p", isKept: false, FleetHandler(book))
+    #expect(await fleet.until { first.readiness?.isReady == true && fleet.isRead() } != nil)
+    try fleet.put("old", key: "k")
+    #expect(await fleet.until { fleet.answered() == ["old"] && fleet.isRead() } != nil)
+    await first.leave()
+    _ = await fleet.end(of: first)
+    // The brokers delete the offset of this topic only.
+    fleet.log.recreateTopic(WorkerFleet.live, forgettingOffsets: true)
+    try fleet.put("new", key: "k")
+    let again = fleet.start("p", isKept: false, FleetHandler(book))
+    let end = await fleet.end(of: again)
+    let text = "\(try #require(end?.error))"
+    #expect(text.contains("workers.mill.start") && text.contains("offsets of \(WorkerFleet.live) in"), "\(text)")
+    fleet.log.resetOffsets(of: fleet.topics.group, to: [Self.live: 0])
+    let last = fleet.start("p", isKept: false, FleetHandler(book))
+    #expect(await fleet.until { fleet.answered() == ["old", "new"] && fleet.isRead() } != nil)
+    await last.crash()
+  }
+
+  @Test func `a source that a worker has not had before starts at the end`() async throws {
+    let other = "appstore.notifications.refunds"
+    let fleet = try WorkerFleet(lanes: 1, inputs: [WorkerFleet.live, other]) { $0.start = .latest }
+    let book = Book()
+    // The ledger of a worker that has had one source only.
+    let record = LedgerRecord(.counter(LedgerIdentity.counter(ofSource: WorkerFleet.live), 1))
+    try fleet.log.append(
+      ProducerRecord(topic: fleet.topics.ledger, partition: 0, key: record.key, value: record.value))
+    let group = try fleet.log.makeReader(
+      group: fleet.topics.group, topics: [WorkerFleet.live], options: LogReaderOptions())
+    let joined = Task { try await group.run() }
+    for await event in group.events {
+      guard case .assigned = event else { continue }
+      try await group.commit([CommittedOffset(Self.live, offset: 0)])
+      break
+    }
+    group.shutDown()
+    try await joined.value
+    var before = fleet.record("before", key: "k")
+    before.topic = other
+    try fleet.log.append(before)
+    let process = fleet.start("p", isKept: false, FleetHandler(book))
+    #expect(await fleet.until { process.readiness?.isReady == true } != nil)
+    var after = fleet.record("after", key: "k")
+    after.topic = other
+    try fleet.log.append(after)
+    #expect(await fleet.until { fleet.answered().contains("after") } != nil)
+    #expect(fleet.answered() == ["after"])
+    await process.crash()
+  }
+
   // MARK: - The ledger
 
   @Test func `a lane without its ledger waits for the operator's decision`() async throws {

@@ -42,7 +42,8 @@ struct WorkerFleet {
 
   /// - Parameter replayLanes: The partition count of the `replay` topic, if it differs from `lanes`.
   init(
-    lanes: Int, replayLanes: Int? = nil, commit: KafkaSettings.Commit = .transactional, tables: [String] = [],
+    lanes: Int, replayLanes: Int? = nil, inputs: [String] = [Self.live], commit: KafkaSettings.Commit = .transactional,
+    tables: [String] = [],
     time: ManualClock = ManualClock(), clock: MillraceClock? = nil, _ change: (inout WorkerPolicy) -> Void = { _ in }
   ) throws {
     var policy = WorkerPolicy()
@@ -55,7 +56,7 @@ struct WorkerFleet {
     self.clock = clock ?? time.clock
     log = InMemoryLog(clock: time.clock)
     topics = WorkerTopics(
-      worker: "mill", inputs: [Self.live], outputTopics: tables, delays: policy.retryDelays, prefix: "")
+      worker: "mill", inputs: inputs, outputTopics: tables, delays: policy.retryDelays, prefix: "")
     for topic in topics.laneTopics {
       try log.createTopic(topic, partitions: topic == topics.replay ? replayLanes ?? lanes : lanes)
     }
