@@ -52,6 +52,7 @@ import Testing
       (#"{"a\nb": []}"#, "$.…: this member is not allowed here"),
       (#"{"events": {}}"#, "$.events: an array is expected, not object"),
       (#"{"events": [{"name": "a", "data": {}}, {"name": "A", "data": {}}]}"#, "$.events[1].name: not lower case with"),
+      (#"{"events": [{"name": "customer.erased", "data": {}}]}"#, "$.events[0].name: customer.erased is reserved"),
       (#"{"events": [{"name": "a", "data": []}]}"#, "$.events[0].data: an object is expected, not array"),
       (#"{"events": [{"name": "a"}]}"#, "$.events[0]: `data` is missing"),
       (#"{"events": [{"name": "a", "data": {}, "id": 1}]}"#, "$.events[0].id: this member is not allowed here"),

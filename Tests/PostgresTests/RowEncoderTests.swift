@@ -51,6 +51,22 @@ func record(
     #expect(throws: RowProblem.noId) { try RowEncoder(.of(.events)).append(record("1", "{}"), to: &output) }
   }
 
+  @Test func `only the event of an erasure erases, and only from the worker whose topic has it`() {
+    let encoder = RowEncoder(.of(.events))
+    func erases(_ type: String, on topic: String = "eu.appstore.events.winback") -> Bool {
+      var event = record("1", "{}", headers: [RecordHeader("ce_id", "e"), RecordHeader("ce_type", type)])
+      event.topic = topic
+      return encoder.erasedKey(of: event) == Array("1".utf8)
+    }
+    #expect(erases("dev.millrace.winback.customer.erased"))
+    #expect(erases("dev.millrace.webhook-crm.customer.erased", on: "appstore.events.webhook-crm"))
+    for type in [
+      "dev.millrace.winback.crm.customer.erased", "dev.millrace.customer.erased", "dev.millrace..customer.erased",
+      "com.example.customer.erased", "customer.erased", ".customer.erased", "dev.millrace.winback.customer.erased.late",
+      "dev.millrace.winback.customer.erase", "dev.millrace.refunds.customer.erased", "",
+    ] { #expect(!erases(type), "\(type)") }
+  }
+
   @Test func `records in the wire format of a schema registry are read`() throws {
     var output: [UInt8] = []
     var framed = record("1", nil)

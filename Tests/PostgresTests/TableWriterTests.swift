@@ -207,11 +207,13 @@ struct TableWriterTests {
         try await server.value("SELECT string_agg(original_transaction_id, ',') FROM millrace.transactions") == "9")
 
       func event(_ customer: String, _ name: String, of worker: String, at offset: Int64) -> ConsumerRecord {
-        record(
+        var event = record(
           customer, "{}", at: offset,
           headers: [
             RecordHeader("ce_id", "\(worker)\(offset)"), RecordHeader("ce_type", "dev.millrace.\(worker).\(name)"),
           ])
+        event.topic = "eu.appstore.events.\(worker)"
+        return event
       }
       let (refunds, other) = (
         TopicPartition(topic: "eu.appstore.events.refunds", partition: 0),
@@ -223,12 +225,13 @@ struct TableWriterTests {
           [
             event("1", "refund.declined", of: "refunds", at: 0), event("2", "refund.declined", of: "refunds", at: 1),
             event("1", "customer.erased", of: "refunds", at: 2),
+            event("2", "crm.customer.erased", of: "refunds", at: 3),
           ], from: 0, of: refunds, as: .events),
         page([event("1", "subscription.started", of: "subscriptions", at: 0)], from: 0, of: other, as: .events),
       ])
       #expect(
         try await server.value("SELECT string_agg(id, ',' ORDER BY 1) FROM millrace.events")
-          == "refunds1,subscriptions0")
+          == "refunds1,refunds3,subscriptions0")
     }
   }
 

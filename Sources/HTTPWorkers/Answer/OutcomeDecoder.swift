@@ -1,6 +1,7 @@
 // Decodes the body of an answer 200. It accepts exactly what docs/http-workers/outcome.schema.json accepts.
 
 package import AppStore
+internal import MillraceRecords
 internal import MillraceWorker
 
 /// Decodes outcomes.
@@ -68,12 +69,14 @@ package enum OutcomeDecoder {
 
   private static func event(_ cursor: JSONCursor) throws(OutcomeFault) -> EncodedEvent {
     let members = try cursor.object(allowing: ["name", "data", "key"])
-    let name = try members.required("name").text(1...128, "lower case with dots, such as winback.offered") { text in
+    let nameCursor = try members.required("name")
+    let name = try nameCursor.text(1...128, "lower case with dots, such as winback.offered") { text in
       text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { word in
         word.utf8.first.map(isLower) == true
           && word.utf8.allSatisfy { isLower($0) || isDigit($0) || $0 == UInt8(ascii: "-") }
       }
     }
+    guard name != ErasureEvent.name else { throw nameCursor.fault("\(name) is reserved for erasures") }
     let data = try members.required("data")
     guard case .object(let object) = data.value else {
       throw data.fault("an object is expected, not \(data.value.kind.rawValue)")

@@ -35,7 +35,7 @@ enum HandlerResult: Sendable {
       if case .retry(_, let reason, let detail) = outcome.decision {
         "\(reason): \(detail.prefix(300))"
       } else {
-        "the outcome is too large"
+        "the outcome is too large, or publishes an event with a reserved name"
       }
     case .undecodable(let error): error.description
     case .failed(_, let reason, let detail): "\(reason): \(detail.prefix(300))"

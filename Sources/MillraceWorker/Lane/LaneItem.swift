@@ -193,9 +193,7 @@ struct LaneItem: Sendable {
   /// erased.
   var announcesErasure: Bool {
     guard let type = record.headers.last(where: { $0.name == "ce_type" })?.value else { return false }
-    return type.starts(with: "dev.millrace.".utf8)
-      && type.suffix(LaneCommands.erasedEvent.utf8.count + 1)
-        .elementsEqual(".\(LaneCommands.erasedEvent)".utf8)
+    return ErasureEvent.worker(ofType: type) != nil
   }
 
   /// The value of the metric label `type`, from a closed set.

@@ -50,9 +50,6 @@ package struct ErasureRules: Sendable {
 }
 
 extension LaneCommands {
-  /// The name of the event that tells consumers that a customer was erased.
-  static let erasedEvent = "customer.erased"
-
   /// Executes the command to erase a customer. It may be repeated.
   func erase(_ sealed: String, for command: OperationCommand) async throws -> CarriedOut {
     guard let secret = lane.parts.erasure.key else {
@@ -85,7 +82,7 @@ extension LaneCommands {
         rows.map { ProducerRecord(topic: topic, key: Array($0.utf8), value: nil) }
       }
       let event = EncodedEvent(
-        name: Self.erasedEvent, data: (["erasedAt": .string(command.at.rfc3339)] as JSONObject).serialized())
+        name: ErasureEvent.name, data: (["erasedAt": .string(command.at.rfc3339)] as JSONObject).serialized())
       let cause = OutcomeRecords.Cause(
         id: "erasure/\(command.id)", key: customer, traceParent: nil, revision: nil)
       return tombstones + [records.event(event, ordinal: 0, of: cause, at: now)]

@@ -5,6 +5,7 @@
 internal import AppStore
 internal import KafkaClient
 internal import MillraceCore
+internal import MillraceRecords
 
 /// The reason why a record is not a row.
 enum RowProblem: String, Error, Sendable {
@@ -37,12 +38,13 @@ struct RowEncoder: Sendable {
   func erasedKey(of record: ConsumerRecord) -> [UInt8]? {
     guard definition.key == nil, let key = record.key else { return nil }
     guard definition.table == .events else { return record.value == nil ? key : nil }
-    let type = record.headers.last { $0.name == "ce_type" }?.value
-    return type?.reversed().starts(with: Self.erasedEvent) == true ? key : nil
+    guard let type = record.headers.last(where: { $0.name == "ce_type" })?.value,
+      let worker = ErasureEvent.worker(ofType: type),
+      // A worker erases what it has published, and nothing of other workers.
+      record.topic.utf8.split(separator: UInt8(ascii: ".")).last?.elementsEqual(worker) == true
+    else { return nil }
+    return key
   }
-
-  /// The end of the type of the event that a worker publishes when it has erased a customer, reversed.
-  private static let erasedEvent = Array(".customer.erased".utf8.reversed())
 
   /// Appends the row of a record. Of a record without a value, the caller deletes the row.
   func append(_ record: ConsumerRecord, to output: inout [UInt8]) throws(RowProblem) {

@@ -37,6 +37,21 @@ import Testing
     return headers
   }
 
+  @Test func `only the event of an erasure passes although its customer is erased`() {
+    func announces(_ type: String) -> Bool {
+      LaneItem(
+        ConsumerRecord(
+          topic: "in", partition: 0, offset: 0, timestamp: 0, key: [1], value: [2],
+          headers: [RecordHeader("ce_id", "e"), RecordHeader("ce_type", type)]), source: .live
+      ).announcesErasure
+    }
+    #expect(announces("dev.millrace.refunds.customer.erased"))
+    for type in [
+      "dev.millrace.winback.crm.customer.erased", "dev.millrace.customer.erased", "dev.millrace..customer.erased",
+      "com.example.customer.erased", "dev.millrace.refunds.customer.erased2",
+    ] { #expect(!announces(type), "\(type)") }
+  }
+
   @Test(arguments: 0..<50 as Range<UInt64>)
   func `items of a batch equal items that are parsed alone`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

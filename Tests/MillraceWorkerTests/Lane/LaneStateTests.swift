@@ -166,6 +166,19 @@ import Testing
     #expect(rig.log.durable[LedgerKey(id: "a")] == nil && offsets(rig) ?? 0 == 0)
   }
 
+  @Test(arguments: ["customer.erased", "crm.customer.erased"])
+  func `no outcome publishes the event of an erasure`(name: String) throws {
+    var rig = rig(reading: "a")
+    let isReserved = name == "customer.erased"
+    var results = Outcome.Results()
+    results.events = [EncodedEvent(name: name, data: Array("{}".utf8))]
+    rig.end(try rig.job(), .decided(.done(results)))
+    try rig.commitAll()
+    #expect(rig.events.count == (isReserved ? 0 : 1))
+    let reasons = rig.deadLetters.map { WorkerFleet.header("millrace-reason", of: $0) }
+    #expect(reasons == (isReserved ? ["event-name-reserved"] : []))
+  }
+
   @Test func `the end of a topic is committed once no record of it is in flight`() throws {
     var rig = rig(reading: "a")
     let job = try rig.job()
