@@ -1,4 +1,4 @@
-// What an erasure leaves in Kafka: records that only retention or compaction removes.
+// What an erasure leaves in Kafka: records that only retention or compaction removes, and topics that it does not reach.
 
 package import AppStore
 package import KafkaClient
@@ -16,6 +16,12 @@ package struct RemainingCopies: Sendable, Hashable, Reportable {
     case imports = "the ids of imports"
     case commands = "the encrypted command"
     case tables = "earlier rows and ledger entries"
+    case answers = "answers that your services wrote, which are not erased"
+    case refundChecks = "who was asked about refunds, which is not erased"
+    case others = "your own topics; only the rows of a worker's `outputTopics` are erased"
+
+    /// Whether compaction removes what the topics had, because the erasure has written records without a value to them.
+    var isErased: Bool { self == .tables }
 
     /// The kind of a topic, by its name without prefix; nil for a topic without customers.
     init?(_ name: String) {
@@ -27,9 +33,13 @@ package struct RemainingCopies: Sendable, Hashable, Reportable {
       case "millrace.subscription-imports": self = .imports
       case "millrace.operations": self = .commands
       case "millrace.audit", "millrace.control", "millrace.campaigns", "millrace.backfills": return nil
+      case "appstore.consumption-answers": self = .answers
+      case "millrace.refund-checks": self = .refundChecks
+      case "appstore.subscriptions", "appstore.purchases", "appstore.entitlements": self = .tables
+      case _ where name.hasPrefix("millrace.") && name.hasSuffix(".ledger"): self = .tables
       case _ where name.hasSuffix(".dead-letters"): self = .deadLetters
       case _ where name.hasSuffix(".replay") || name.contains(".retry."): self = .retries
-      default: self = .tables
+      default: self = .others
       }
     }
   }
@@ -38,10 +48,10 @@ package struct RemainingCopies: Sendable, Hashable, Reportable {
   package var content: String
   /// The topics.
   package var topics: [String]
-  /// When Kafka may delete the last record; nil if it compacts the topics, or keeps records without limit. Kafka deletes
-  /// whole segments, so it can take longer.
+  /// When Kafka may delete the last record; nil if compaction removes them, or Kafka keeps them without limit. Kafka
+  /// deletes whole segments, so it can take longer.
   package var until: Timestamp?
-  /// Whether Kafka compacts the topics.
+  /// Whether compaction removes the records.
   package var isCompacted: Bool
 
   /// Groups the topics of a cluster.
@@ -52,9 +62,11 @@ package struct RemainingCopies: Sendable, Hashable, Reportable {
     Kind.allCases.compactMap { kind in
       let members = topics.filter { topic in names[topic.name].flatMap { Kind($0) } == kind }
       guard !members.isEmpty else { return nil }
-      let isCompacted = members.contains { $0.settings?["cleanup.policy"]?.contains("compact") == true }
+      // In a compacted topic, `retention.ms` deletes nothing.
+      let isKept = members.contains { $0.settings?["cleanup.policy"]?.contains("compact") == true }
+      let isCompacted = isKept && kind.isErased
       let retention = members.map { topic in topic.settings?["retention.ms"].flatMap { Int64($0) } ?? -1 }
-      let isEndless = isCompacted || retention.contains { $0 < 0 }
+      let isEndless = isKept || retention.contains { $0 < 0 }
       return RemainingCopies(
         content: kind.rawValue, topics: members.map(\.name).sorted(),
         until: isEndless ? nil : now + .milliseconds(retention.max() ?? 0), isCompacted: isCompacted)

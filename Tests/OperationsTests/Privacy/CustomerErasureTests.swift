@@ -93,4 +93,26 @@ private struct Keeper: NotificationWorker {
     #expect(copies.map(\.until) == [now + .seconds(3), nil, now + .seconds(2), nil])
     #expect(copies.map(\.isCompacted) == [false, false, false, true])
   }
+
+  @Test func `compaction is promised only for topics to which an erasure writes`() throws {
+    var configuration = MillraceConfiguration()
+    configuration.topics.directory = Project.path("topics")
+    configuration.workers[Keeper.name] = WorkerEntry()
+    let topics = try TopicCatalog.load(configuration).topics
+    // The tables of Millrace's workers, for which docs/privacy.md promises a record without a value, and ledgers.
+    let isErased: (String) -> Bool = {
+      ["appstore.subscriptions", "appstore.purchases", "appstore.entitlements"].contains($0) || $0.hasSuffix(".ledger")
+    }
+    let present = topics.map {
+      TopicDescription(name: $0.topic, partitionCount: 1, replicationFactor: 1, settings: $0.settings)
+    }
+    let names = Dictionary(topics.map { ($0.topic, $0.name) }) { first, _ in first }
+    let copies = RemainingCopies.all(present, named: names, now: Timestamp(millisecondsSince1970: 0))
+    let promised = copies.filter(\.isCompacted).flatMap(\.topics).map { names[$0] ?? "" }
+    #expect(!promised.isEmpty && promised.allSatisfy(isErased), "\(promised)")
+    for topic in ["appstore.consumption-answers", "millrace.refund-checks"] {
+      let copy = try #require(copies.first { $0.topics.map { names[$0] }.contains(topic) })
+      #expect(copy.content.contains("not erased") && copy.until == nil && !copy.jsonLine.contains(#""compacted":true"#))
+    }
+  }
 }
