@@ -43,8 +43,8 @@ struct CommitProtocol: Sendable, Hashable {
     case step(Step, isAgain: Bool)
     /// Everything is in Kafka.
     case committed
-    /// The records are in Kafka, the offsets are not. The outcomes count as settled: the next commit carries the
-    /// offsets. If the lane has moved, its next owner finds the outcomes in the ledger.
+    /// The records are in Kafka, the offsets are not. The outcomes count as settled, and the lane commits the offsets
+    /// later. If the lane has moved, its next owner finds the outcomes in the ledger.
     case written
     /// The batch is not committed; in a transaction, none of its records are visible. Write the same outcomes again.
     case aborted

@@ -194,7 +194,8 @@ final class Committer: Sendable {
           if step != .abort || next == .failed { failure = error }
         }
       case .committed, .written:
-        metrics.committed(in: start.duration(to: clock.now))
+        if next == .written { for index in parts.indices { parts[index].commit.offsets = [] } }
+        metrics.committed(in: start.duration(to: clock.now), withOffsets: next == .committed)
         let items = state.withLock { state in
           if mode == .transactional { (state.hasCommittedTransaction, state.replacements) = (true, 0) }
           return state.batch.committed()

@@ -27,7 +27,8 @@ struct LaneWrite: Sendable {
 /// The writes of one lane in a commit, with what makes the lane's progress durable.
 struct LaneCommit: Sendable {
   var writes: [LaneWrite]
-  /// One offset for each source of the lane, even if none has moved, because the group fences offset commits only.
+  /// One offset for each source of the lane, even if none has moved, because the group fences offset commits only. Empty
+  /// after the commit if the group refused them.
   var offsets: [CommittedOffset]
   /// The entries of the writes as records of the ledger's topic.
   var ledger: [ProducerRecord]
@@ -39,7 +40,7 @@ struct LaneCommit: Sendable {
 enum CommitResult: Sendable, Hashable {
   case committed
   /// The records are in Kafka, but the group refused the offsets: the lane may have another owner. Only without
-  /// transactions.
+  /// transactions, or if there are no records.
   case written
   /// The lane was revoked before the commit. Its next owner starts from the committed offsets.
   case dropped

@@ -55,6 +55,8 @@ extension LaneState {
     return LaneCommit(writes: writes, offsets: offsets, ledger: records, page: page)
   }
 
+  private static let refusedOffsetsPause = Duration.seconds(1)
+
   /// Applies writes that were committed, and starts what may run now.
   mutating func committed(_ commit: LaneCommit, now: Timestamp) {
     for write in commit.writes {
@@ -76,8 +78,13 @@ extension LaneState {
       committed[committed.place(of: offset.partition.topic, default: 0)] = offset.offset
       if let place = trails.place(of: offset.partition.topic) { trails[place].committed(offset.offset) }
     }
-    // If a source was read to its end after the offsets were sealed, no later write may come to commit its end.
-    if uncommitted == 0, watermarks.offsets.map(\.offset) != commit.offsets.map(\.offset) {
+    offsetsDue = nil
+    if commit.offsets.isEmpty {
+      // The group refuses offsets for as long as it rebalances. No later write may come to commit them.
+      offsetsDue = now + Self.refusedOffsetsPause
+      actions.isTimeNews = true
+    } else if uncommitted == 0, watermarks.offsets.map(\.offset) != commit.offsets.map(\.offset) {
+      // A source was read to its end after the offsets were sealed, and no later write may come to commit its end.
       submit(LaneWrite(lane: epoch))
     }
     keys.isOneAtATime = watch.isOneAtATime

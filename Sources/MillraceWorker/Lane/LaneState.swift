@@ -67,6 +67,8 @@ struct LaneState: Sendable {
   private var taken: ByTopic<Int64>
   /// The offset that the group has committed, by source.
   var committed: ByTopic<Int64>
+  /// When to commit offsets again that the group has refused.
+  var offsetsDue: Timestamp?
   /// The number of offsets without a record that were passed, by source.
   private var passed: ByTopic<Int64>
   /// The records by which each source is recognized.
@@ -295,11 +297,15 @@ extension LaneState {
   /// timers remain due.
   mutating func timePassed(now: Timestamp) -> Timestamp {
     isHeldUp = false
+    if let due = offsetsDue, due <= now {
+      offsetsDue = nil
+      submit(LaneWrite(lane: epoch))
+    }
     fireTimers(at: now)
     releaseDue(at: now)
     sweep(at: now)
     // Records and timers that are due but have no place do not count: the next record that leaves the lane is news.
-    return (waiting.map(\.nextDue) + [ledger.timers.nextDue]).compactMap(\.self).filter { $0 > now }
+    return (waiting.map(\.nextDue) + [ledger.timers.nextDue, offsetsDue]).compactMap(\.self).filter { $0 > now }
       .reduce(sweptAt + Self.sweepInterval, min)
   }
 

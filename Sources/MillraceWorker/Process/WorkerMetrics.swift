@@ -113,9 +113,10 @@ struct WorkerMetrics: Sendable {
 
   func restored(in duration: Duration) { restoreTime.record(duration: duration) }
 
-  func committed(in duration: Duration) {
+  /// - Parameter withOffsets: False if the group refused the offsets.
+  func committed(in duration: Duration, withOffsets: Bool) {
     commitTime.record(duration: duration)
-    count("millrace_worker_commits_total", [("result", "committed")])
+    count("millrace_worker_commits_total", [("result", withOffsets ? "committed" : "written")])
   }
 
   func commitFailed() { count("millrace_worker_commits_total", [("result", "failed")]) }

@@ -47,6 +47,39 @@ import Testing
     }
   }
 
+  @Test func `offsets that the group refused are lag, and are committed although no other record follows`()
+    async throws
+  {
+    let fleet = try WorkerFleet(lanes: 1, commit: .atLeastOnce)
+    let live = TopicPartition(topic: WorkerFleet.live, partition: 0)
+    func committed() -> Int64 {
+      fleet.log.committedOffsets(of: fleet.topics.group).first { $0.partition == live }?.offset ?? 0
+    }
+    func lag() -> Int64? {
+      let lines = fleet.metrics.render().split(separator: "\n")
+      return lines.first { $0.hasPrefix("millrace_worker_lag_records{") && $0.contains(WorkerFleet.live) }
+        .flatMap { $0.split(separator: " ").last }.flatMap { Int64($0) }
+    }
+    let process = fleet.start("p", FleetHandler(Book()))
+    try fleet.put("first", key: "k")
+    #expect(await fleet.until { fleet.isRead() } != nil)
+    let refusal = KafkaError(code: .rebalanceInProgress, operation: "test", reason: "rebalancing")
+    process.log.fail(.commitOffsets, with: [refusal, refusal])
+    try fleet.put("second", key: "k")
+    let isWritten = await fleet.until {
+      guard fleet.answered() == ["first", "second"] else { return false }
+      return await process.held() == 0
+    }
+    #expect(isWritten != nil && committed() == 1)
+    await process.measureLag()
+    #expect(lag() == 1, "the metric differs from what Kafka has")
+    #expect(await fleet.until(within: .seconds(10)) { fleet.isRead() } != nil, "the offset is never committed")
+    await process.measureLag()
+    #expect(lag() == 0 && committed() == 2)
+    #expect(fleet.answered() == ["first", "second"])
+    await process.crash()
+  }
+
   @Test func `without transactions a lane lost during an outage is not written further`() async throws {
     let fleet = try WorkerFleet(lanes: 2, commit: .atLeastOnce)
     let log = fleet.log.process("p")

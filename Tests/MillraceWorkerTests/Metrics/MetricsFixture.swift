@@ -49,6 +49,9 @@ final class MetricsFixture {
 
   private func start(_ name: String) async throws -> FleetProcess {
     let log = fleet.log.process(name)
+    // The group refuses the offsets with the first crash mark.
+    log.fail(
+      .commitOffsets, with: [KafkaError(code: .rebalanceInProgress, operation: "test", reason: "rebalancing")])
     let runtime = try await WorkerProcess.runtime(
       Everything.self, configuration, fleet.policy, log: log, exchange: Apple(), metrics: fleet.metrics,
       decoder: Flaky(NotificationDecoder(verifier: fixtures.verifier, identities: configuration.identities)),
