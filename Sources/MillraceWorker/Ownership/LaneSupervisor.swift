@@ -118,8 +118,19 @@ actor LaneSupervisor {
   private static let turnsBetweenChecks = 6
   private static let turnsUntilSurvey = 3
 
-  /// Measures the lag of the running lanes, and reports records that were deleted before a lane has read them.
+  /// The number of lanes that have left and whose ledger is still in memory.
+  var keptLedgers: Int { kept.count }
+
+  /// Releases the ledgers of lanes that did not come back in time. Without this, they would stay until a lane starts.
+  private func releaseLedgers() {
+    let now = parts.clock.now
+    kept = kept.filter { $0.value.isFresh(at: now) }
+  }
+
+  /// Measures the lag of the running lanes, and reports records that were deleted before a lane has read them. Releases
+  /// the ledgers of lanes that have left.
   func measureLag() async {
+    releaseLedgers()
     var sources: [TopicPartition: LaneProgress.Source] = [:]
     var ledgers: [TopicPartition: PartitionMemory] = [:]
     for (epoch, lane) in lanes where ownership.phase(of: epoch) == .running {
@@ -239,8 +250,7 @@ actor LaneSupervisor {
 
   private func begin(_ epoch: LaneEpoch) {
     let own = partitions.values.filter { $0.partition.partition == epoch.lane }
-    let now = parts.clock.now
-    kept = kept.filter { $0.value.isFresh(at: now) }
+    releaseLedgers()
     let ledger = kept.removeValue(forKey: epoch.lane)
     let starter = starter
     let work = Task {

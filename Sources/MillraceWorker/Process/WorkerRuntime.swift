@@ -64,6 +64,9 @@ package struct WorkerRuntime: Service {
   /// Compares the topics with what the lanes have read now. Otherwise they are compared every minute.
   package func checkTopics() async { await state.supervisor.withLock { $0 }?.checkTopics() }
 
+  /// Returns the number of lanes that have left and whose ledger is still in memory.
+  func keptLedgers() async -> Int? { await state.supervisor.withLock { $0 }?.keptLedgers }
+
   /// The time since the group's poll loop last ran, or nil if none exists.
   var sinceLastTurn: Duration? { state.reader.withLock { $0 }?.sinceLastTurn }
 

@@ -261,6 +261,9 @@ struct FleetProcess {
   /// Compares the topics with what was read, as the process does every minute.
   func checkTopics() async { await runtime.get()?.checkTopics() }
 
+  /// Returns the number of ledgers that the process keeps of lanes that have left it.
+  func keptLedgers() async -> Int? { await runtime.get()?.keptLedgers() }
+
   /// Crashes the process.
   func crash() async {
     log.crash()
