@@ -24,7 +24,7 @@ actor CommandConsumer {
     records = log
     // The topic has one partition, because the order of commands decides which one came first.
     partition = TopicPartition(topic: topic, partition: 0)
-    operations = OperationsLog(worker: worker)
+    operations = OperationsLog(worker: worker, keepsFinished: false)
     self.metrics = metrics
     self.logger = logger
   }
@@ -60,7 +60,10 @@ actor CommandConsumer {
   }
 
   /// Whether no command for an item has succeeded or is open.
-  func isFree(_ item: String) -> Bool { operations.status(of: item)?.isFree ?? true }
+  func isFree(_ item: String) -> Bool { operations.isFree(item) }
+
+  /// The number of commands whose status is in memory.
+  var keptStatuses: Int { operations.all.count }
 
   /// Returns the recorded progress of a replay, or nil if there is none yet.
   func place(of command: OperationCommand) -> ReplayPlace? { operations.status(of: command.item)?.place }

@@ -56,20 +56,30 @@ package struct OperationsLog: Sendable {
   }
 
   private let worker: String
+  private let keepsFinished: Bool
   private var statuses: [String: Status] = [:]
+  // If finished commands are not kept: the items that no further command wins, and for the other items the last command,
+  // which failed. A digest of an item takes about 30 bytes, a status about 700.
+  private var closed: Set<LedgerKey> = []
+  private var failed: [LedgerKey: LedgerKey] = [:]
   // In the log's order. Finished commands are removed once they are the larger part.
   private var openCommands: [(item: String, id: String)] = []
   private var finished = 0
   private var openParts: [String: Int] = [:]
   private var words: [String: RunControl.Verb] = [:]
 
-  package init(worker: String) { self.worker = worker }
+  /// - Parameter keepsFinished: Whether the log keeps the status of finished commands. Commands stay in the topic for a
+  ///   year, so a process that runs for long keeps only whether they are finished.
+  package init(worker: String, keepsFinished: Bool = true) {
+    self.worker = worker
+    self.keepsFinished = keepsFinished
+  }
 
   /// Applies the next record of the topic.
   package mutating func fold(_ record: OperationsRecord) -> Change {
     switch record {
     case .command(let command):
-      guard command.worker == worker else { return .ignored }
+      guard command.worker == worker, !isKnown(command) else { return .ignored }
       if let status = statuses[command.item] {
         let winner = status.command.id
         guard winner != command.id else { return .ignored }
@@ -86,7 +96,11 @@ package struct OperationsLog: Sendable {
       statuses[result.item]?.outcome = result.outcome
       statuses[result.item]?.sent = result.sent
       guard statuses[result.item]?.isOpen == false else { return .advanced }
-      if let run = status.command.run { openParts[run, default: 1] -= 1 }
+      if let run = status.command.run {
+        let left = openParts(of: run) - 1
+        openParts[run] = left > 0 ? left : nil
+      }
+      if !keepsFinished { forget(status.command, result.outcome) }
       finished += 1
       if finished > 64, finished * 2 > openCommands.count {
         let statuses = statuses
@@ -102,6 +116,27 @@ package struct OperationsLog: Sendable {
     }
   }
 
+  /// Whether a finished command that is not kept was this one, or decided about its item.
+  private func isKnown(_ command: OperationCommand) -> Bool {
+    guard !closed.isEmpty || !failed.isEmpty else { return false }
+    let item = LedgerKey(id: command.item)
+    return closed.contains(item) || failed[item] == LedgerKey(id: command.id)
+  }
+
+  /// Keeps only what decides about later commands for the item of a finished command.
+  private mutating func forget(_ command: OperationCommand, _ outcome: OperationResult.Outcome) {
+    statuses[command.item] = nil
+    let item = LedgerKey(id: command.item)
+    failed[item] = nil
+    if case .failed = outcome { failed[item] = LedgerKey(id: command.id) } else { closed.insert(item) }
+  }
+
+  /// Whether no command for an item has succeeded or is open.
+  func isFree(_ item: String) -> Bool {
+    if let status = statuses[item] { return status.isFree }
+    return closed.isEmpty || !closed.contains(LedgerKey(id: item))
+  }
+
   /// The last instruction for a run; nil if there is none.
   package func control(on run: String) -> RunControl.Verb? { words[run] }
 
@@ -111,7 +146,7 @@ package struct OperationsLog: Sendable {
   /// Whether there are no commands.
   package var isEmpty: Bool { statuses.isEmpty }
 
-  /// The status of an item; nil if there is no command for it.
+  /// The status of an item; nil if there is no command for it, or if it is finished and not kept.
   package func status(of item: String) -> Status? { statuses[item] }
 
   /// The commands that the owner of a lane has to execute, in the log's order.
@@ -125,6 +160,6 @@ package struct OperationsLog: Sendable {
     return status
   }
 
-  /// The status of every item that has a command.
+  /// The status of every item that has a command, without those that are finished and not kept.
   package var all: [String: Status] { statuses }
 }

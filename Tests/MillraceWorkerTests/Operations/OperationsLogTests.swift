@@ -67,6 +67,40 @@ import Testing
     #expect(log.open(lane: 3).map(\.command.id) == ["last"])
   }
 
+  @Test(arguments: 0..<200 as Range<UInt64>)
+  func `a log that keeps no finished commands accepts the same commands`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var (whole, short) = (OperationsLog(worker: "w"), OperationsLog(worker: "w", keepsFinished: false))
+    var written: [OperationsRecord] = []
+    for step in 0..<300 {
+      let item = "i\(Int.random(in: 0..<6, using: &random))"
+      let record: OperationsRecord
+      switch Int.random(in: 0..<5, using: &random) {
+      case 0, 1: record = command("c\(step)", item)
+      case 2:
+        // A repetition of a command or of a result.
+        record = written.randomElement(using: &random) ?? command("c\(step)", item)
+      default:
+        let open = whole.open(lane: 3).randomElement(using: &random)
+        let outcomes: [OperationResult.Outcome] = [.done, .failed("away"), .stopped(next: 1), .progress(next: 2)]
+        record = result(
+          open?.command.id ?? "none", open?.command.item ?? item, outcomes.randomElement(using: &random) ?? .done)
+      }
+      written.append(record)
+      let (change, other) = (whole.fold(record), short.fold(record))
+      if case .refused = change {
+        #expect(other == change || other == .ignored, "seed \(seed), step \(step)")
+      } else {
+        #expect(other == change, "seed \(seed), step \(step)")
+      }
+      #expect(whole.open(lane: 3) == short.open(lane: 3), "seed \(seed), step \(step)")
+      for item in (0..<6).map({ "i\($0)" }) {
+        #expect(short.isFree(item) == whole.isFree(item), "seed \(seed), step \(step)")
+      }
+      #expect(!short.all.values.contains { !$0.isOpen }, "seed \(seed), step \(step)")
+    }
+  }
+
   @Test func `a replay continues from its last progress`() {
     var log = OperationsLog(worker: "w")
     let action = OperationCommand.Action.replay(ReplayPart(topic: "t", from: 0, to: 100, isReapply: true))
