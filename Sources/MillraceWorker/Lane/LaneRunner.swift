@@ -383,12 +383,12 @@ extension LaneRunner: CommitLane {
     return await receipt.fate()
   }
 
-  /// Erases what the lane has about a record key, and returns the result of the write.
-  func erase(
-    _ key: [UInt8], as mark: LedgerKey, _ erasure: Erasure, records: @Sendable ([String]) -> [ProducerRecord]
-  ) async -> CommitResult {
+  /// Erases what the lane has about customers, and returns the result of the writes. The lane goes on while the search
+  /// reads its ledger.
+  func erase(_ customers: [ErasedCustomer]) async -> CommitResult {
+    let found = await state.searchErased(customers).run()
     let receipt = WriteReceipt()
-    state.erase(key, as: mark, erasure, receipt: receipt, records: records)
+    state.erase(customers, found: found, receipt: receipt)
     carryOut()
     return await receipt.fate()
   }

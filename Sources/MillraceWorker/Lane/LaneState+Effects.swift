@@ -79,25 +79,39 @@ extension LaneState {
   /// Whether a run no longer counts, because its customer was erased.
   func isWithdrawn(_ number: UInt64) -> Bool { withdrawn.contains(number) }
 
-  /// Erases everything that the lane has about a record key, and leaves a mark. Writes nothing if it has done so before.
+  /// Begins to look for everything that the lane has about customers.
+  mutating func searchErased(_ customers: [ErasedCustomer]) -> ErasureSearch {
+    ledger.searchErased(customers.map(\.key))
+  }
+
+  /// Erases everything that the lane has about customers, and leaves marks. Each customer is one write. Writes nothing
+  /// about a customer if it has done so before.
   ///
   /// - Parameters:
-  ///   - records: Returns the records to write with it, from the names of the erased states.
+  ///   - found: The result of the search that ``searchErased(_:)`` began.
   ///   - receipt: Settled when everything is written.
-  mutating func erase(
-    _ key: [UInt8], as mark: LedgerKey, _ erasure: Erasure, receipt: WriteReceipt,
-    records: ([String]) -> [ProducerRecord]
-  ) {
-    // A command that is repeated after a failure must not erase what has arrived since.
-    if let known = ledger.erasure(mark), known.at >= erasure.at {
-      return submit(LaneWrite(lane: epoch, isUrgent: true, receipt: receipt))
+  mutating func erase(_ customers: [ErasedCustomer], found: Set<LedgerEntry.Name>, receipt: WriteReceipt) {
+    let entries = ledger.entries(erasing: customers.map(\.key), found: found)
+    for customer in customers {
+      // A command that is repeated after a failure must not erase what has arrived since.
+      if let known = ledger.erasure(customer.mark), known.at >= customer.erasure.at { continue }
+      if let run = keys.running(of: customer.key) { withdrawn.insert(run) }
+      let own = entries[customer.key] ?? []
+      let states = own.compactMap { if case .state(let name, _) = $0 { name } else { nil } }
+      submit(
+        LaneWrite(
+          lane: epoch, records: customer.records(states), entries: own + [.erasure(customer.mark, customer.erasure)]))
     }
-    if let run = keys.running(of: key) { withdrawn.insert(run) }
-    let entries = ledger.entries(erasing: key)
-    let states = entries.compactMap { if case .state(let name, _) = $0 { name } else { nil } }
-    submit(
-      LaneWrite(
-        lane: epoch, records: records(states), entries: entries + [.erasure(mark, erasure)], isUrgent: true,
-        receipt: receipt))
+    submit(LaneWrite(lane: epoch, isUrgent: true, receipt: receipt))
   }
+}
+
+/// A customer whom an operator erases.
+struct ErasedCustomer: Sendable {
+  /// The record key.
+  var key: [UInt8]
+  var mark: LedgerKey
+  var erasure: Erasure
+  /// Returns the records to write with the erasure, from the names of the erased states.
+  var records: @Sendable ([String]) -> [ProducerRecord]
 }

@@ -27,13 +27,15 @@ struct Ledger: Sendable {
   }
 
   private var handled = HandledTable()
-  private var effects: [String: Effect] = [:]
+  private var effects = EffectTable()
   private var counters: [String: Int64] = [:]
   private var tails: [LedgerKey: LedgerKey] = [:]
   private var states = CompactTable()
   private var erasures: [LedgerKey: Erasure] = [:]
   /// Whether an erasure has been staged.
   private var isErasing = false
+  /// The names that were staged when a search for erased customers began, or since then; nil while there is no search.
+  private var changed: Set<LedgerEntry.Name>?
   /// The timers that are in Kafka.
   private(set) var timers = TimerTable()
   /// The pages in the ledger topic, oldest first.
@@ -93,9 +95,12 @@ struct Ledger: Sendable {
   }
 
   /// Returns the state that a handler stored under a name.
-  func state(_ name: String) -> [UInt8]? {
-    if case .state(_, let state)? = staged[.state(name)]?.entry { return state?.value }
-    return states[name].map { StoredState(valid: $0).value }
+  func state(_ name: String) -> [UInt8]? { storedState(name)?.value }
+
+  /// Returns a state with the record key that it belongs to.
+  func storedState(_ name: String) -> StoredState? {
+    if case .state(_, let state)? = staged[.state(name)]?.entry { return state }
+    return states[name].map { StoredState(valid: $0) }
   }
 
   /// Returns an effect; nil if it was never started.
@@ -143,6 +148,7 @@ struct Ledger: Sendable {
       return
     }
     if case .erasure = entry { isErasing = true }
+    changed?.insert(entry.name)
     staged[entry.name] = Staged(entry: entry, outstanding: (staged[entry.name]?.outstanding ?? 0) + 1)
   }
 
@@ -169,6 +175,7 @@ struct Ledger: Sendable {
     stagedHandled.removeAll()
     performing.removeAll()
     isErasing = false
+    changed = nil
     timers.release()
   }
 
@@ -292,41 +299,15 @@ struct Ledger: Sendable {
   /// The secrets with which the marks were computed.
   var erasureFingerprints: Set<UInt32> { Set(erasures.values.map(\.fingerprint)) }
 
-  /// Returns the entries that erase everything that belongs to a record key. The names of effects stay, because an effect
-  /// must not be caused twice. Notifications are known by digests only.
-  func entries(erasing key: [UInt8]) -> [LedgerEntry] {
-    var entries: [LedgerEntry] = []
-    var (timerNames, stateNames) = (Set(timers.names(of: key)), Set(stateNames(of: key)))
-    var effectNames = Set(effects.filter { $0.value.key == key }.keys)
-    for name in staged.keys {
-      switch name {
-      case .timer(let name): timerNames.insert(name)
-      case .state(let name): stateNames.insert(name)
-      case .effect(let name): effectNames.insert(name)
-      case .handled, .counter, .tail, .page, .owner, .erasure: break
-      }
-    }
-    for name in timerNames.sorted() where timer(name)?.key == key { entries.append(.timer(name, nil)) }
-    for name in stateNames.sorted() {
-      let bytes: [UInt8]?
-      if case .state(_, let state)? = staged[.state(name)]?.entry { bytes = state?.bytes } else { bytes = states[name] }
-      guard let bytes, key.elementsEqual(name.utf8) || StoredState.hasKey(key, bytes[...]) else { continue }
-      entries.append(.state(name, nil))
-    }
-    for name in effectNames.sorted() {
-      guard let effect = effect(name), effect.key == key else { continue }
-      entries.append(.effect(name, Effect(intendedAt: effect.intendedAt, progress: .ended(result: []))))
-    }
-    return entries
+  /// Begins a search for everything that belongs to record keys. Pass its result to ``entries(erasing:found:)``.
+  mutating func searchErased(_ keys: [[UInt8]]) -> ErasureSearch {
+    changed = Set(staged.keys)
+    return ErasureSearch(of: keys, timers: timers, states: states, effects: effects)
   }
 
-  private func stateNames(of key: [UInt8]) -> [String] {
-    var names = [String(decoding: key, as: UTF8.self)]
-    for segment in 0..<CompactTable.segmentCount {
-      states.forEach(in: segment) { name, bytes in
-        if StoredState.hasKey(key, bytes) { names.append(CompactTable.name(ofKey: name)) }
-      }
-    }
-    return names
+  /// Ends the search, and returns the names that the search may have missed.
+  mutating func endErasureSearch() -> Set<LedgerEntry.Name> {
+    defer { changed = nil }
+    return changed ?? []
   }
 }

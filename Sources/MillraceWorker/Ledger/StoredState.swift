@@ -47,16 +47,12 @@ struct StoredState: Sendable, Hashable {
   var value: [UInt8] { Array(bytes[Self.valueStart(bytes[...])...]) }
 
   /// The record key that the state belongs to; nil if it is the state's name.
-  var key: [UInt8]? {
-    guard bytes.first == 1 else { return nil }
-    return Array(bytes[5..<max(5, Self.valueStart(bytes[...]))])
-  }
+  var key: [UInt8]? { Self.key(in: bytes[...]).map { Array($0) } }
 
-  /// Whether a state has this key, which is not its name.
-  /// - Parameter bytes: The stored form.
-  static func hasKey(_ key: [UInt8], _ bytes: ArraySlice<UInt8>) -> Bool {
-    guard bytes.first == 1 else { return false }
-    return bytes.dropFirst(5).prefix(valueStart(bytes) - bytes.startIndex - 5).elementsEqual(key)
+  /// Returns the record key in the stored form of a state; nil if it is the state's name.
+  static func key(in bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    guard bytes.first == 1 else { return nil }
+    return bytes.dropFirst(5).prefix(max(0, valueStart(bytes) - bytes.startIndex - 5))
   }
 
   private static func valueStart(_ bytes: ArraySlice<UInt8>) -> Int {

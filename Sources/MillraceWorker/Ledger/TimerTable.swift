@@ -80,13 +80,12 @@ struct TimerTable: Sendable {
     return due
   }
 
-  /// Returns the timers of a record key, in no order.
-  func names(of key: [UInt8]) -> [String] {
+  /// Returns the timers of record keys, in no order, without those whose name is their key.
+  func names(of keys: Set<ArraySlice<UInt8>>) -> [String] {
     var names: [String] = []
     for segment in 0..<CompactTable.segmentCount {
       table.forEach(in: segment) { name, bytes in
-        let name = CompactTable.name(ofKey: name)
-        if LaneTimer(Array(bytes), name: name).key == key { names.append(name) }
+        if let key = CompactTimer.key(bytes), keys.contains(key) { names.append(CompactTable.name(ofKey: name)) }
       }
     }
     return names
@@ -162,6 +161,13 @@ private enum CompactTimer {
   /// The number of bytes of the flags and the time.
   static func start(_ flags: UInt8?) -> Int { (flags ?? 0) & isLong != 0 ? 9 : 7 }
 
+  /// Returns the key of a timer; nil if it is the timer's name.
+  static func key(_ compact: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    guard hasKey(compact.first) else { return nil }
+    let rest = compact.dropFirst(start(compact.first))
+    return rest.dropFirst(4).prefix(rest.prefix(4).reduce(0) { $0 << 8 | Int($1) })
+  }
+
   static func time(_ compact: ArraySlice<UInt8>) -> Timestamp {
     let bits = compact.prefix(start(compact.first)).dropFirst().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     return Timestamp(millisecondsSince1970: Int64(bitPattern: bits))
@@ -186,14 +192,12 @@ extension LaneTimer {
 
   fileprivate init(_ compact: [UInt8], name: String) {
     at = CompactTimer.time(compact[...])
-    let rest = compact.dropFirst(CompactTimer.start(compact.first))
-    if CompactTimer.hasKey(compact.first) {
-      let count = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-      key = Array(rest.dropFirst(4).prefix(count))
-      payload = Array(rest.dropFirst(4 + count))
+    if let key = CompactTimer.key(compact[...]) {
+      self.key = Array(key)
+      payload = Array(compact[key.endIndex...])
     } else {
       key = Array(name.utf8)
-      payload = Array(rest)
+      payload = Array(compact.dropFirst(CompactTimer.start(compact.first)))
     }
   }
 }

@@ -109,15 +109,17 @@ struct LaneCommands: Sendable {
     _ batch: [OperationCommand], _ settled: FinishedCommands, leavingOut earlier: Set<SentCopy>
   ) async throws {
     var steps: [CarriedOut] = []
+    var erasures: [(OperationCommand, customer: String)] = []
     var wanted: [Int64: OperationCommand] = [:]
     for command in batch where await consumer.isOpen(command) {
       switch (command.action, command.deadLetterOffset) {
       case (.discard, _): steps.append(CarriedOut(command, .done))
-      case (.erase(let customer), _): steps.append(try await erase(customer, for: command))
+      case (.erase(let customer), _): erasures.append((command, customer))
       case (_, let offset?): wanted[offset] = command
       case (_, nil): steps.append(CarriedOut(command, .failed("the item names no dead letter")))
       }
     }
+    steps += try await erase(erasures)
     try await conclude(steps)
     settled.add(steps)
     for span in try await spans(of: wanted.keys.sorted()) {

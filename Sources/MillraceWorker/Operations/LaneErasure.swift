@@ -50,22 +50,36 @@ package struct ErasureRules: Sendable {
 }
 
 extension LaneCommands {
-  /// Executes the command to erase a customer. It may be repeated.
-  func erase(_ sealed: String, for command: OperationCommand) async throws -> CarriedOut {
+  /// Executes commands to erase customers. They may be repeated.
+  func erase(_ commands: [(OperationCommand, customer: String)]) async throws -> [CarriedOut] {
     guard let secret = lane.parts.erasure.key else {
-      return CarriedOut(command, .failed("the worker has no secret: set privacy.keyFile and restart it"))
+      return commands.map { CarriedOut($0.0, .failed("the worker has no secret: set privacy.keyFile and restart it")) }
     }
-    guard let key = secret.open(sealed) else {
-      return CarriedOut(command, .failed("the command was encrypted with another secret than the worker's"))
+    var steps: [CarriedOut] = []
+    var opened: [(command: OperationCommand, key: [UInt8])] = []
+    for (command, customer) in commands {
+      if let key = secret.open(customer) {
+        opened.append((command, key))
+      } else {
+        steps.append(
+          CarriedOut(command, .failed("the command was encrypted with another secret than the worker's")))
+      }
     }
-    let records = erasedRecords(of: key, for: command)
-    let result = await lane.erase(
-      key, as: LedgerKey(prefixOf: secret.mark(of: key)),
-      Erasure(at: command.at, fingerprint: secret.fingerprint), records: records)
-    guard result != .dropped else { throw CancellationError() }
-    var step = CarriedOut(command, .done)
-    step.notes = try await discards(of: key, for: command)
-    return step
+    guard !opened.isEmpty else { return steps }
+    let customers = opened.map { command, key in
+      ErasedCustomer(
+        key: key, mark: LedgerKey(prefixOf: secret.mark(of: key)),
+        erasure: Erasure(at: command.at, fingerprint: secret.fingerprint), records: erasedRecords(of: key, for: command)
+      )
+    }
+    guard await lane.erase(customers) != .dropped else { throw CancellationError() }
+    var letters = try await deadLetters(of: Set(opened.map(\.key)))
+    for (command, key) in opened {
+      var step = CarriedOut(command, .done)
+      step.notes = await discards(of: letters.removeValue(forKey: key) ?? [], for: command)
+      steps.append(step)
+    }
+    return steps
   }
 
   /// Returns the records that tell readers: an event, and a record without a value for each row.
@@ -89,17 +103,25 @@ extension LaneCommands {
     }
   }
 
-  /// Returns the commands that discard the customer's dead letters, with their results.
-  private func discards(of key: [UInt8], for command: OperationCommand) async throws -> [ProducerRecord] {
-    let topics = lane.parts.topics
-    let letters = TopicPartition(topic: topics.deadLetters, partition: lane.epoch.lane)
-    let found = Mutex<[Int64]>([])
+  /// Returns the offsets of customers' dead letters, by key.
+  private func deadLetters(of keys: Set<[UInt8]>) async throws -> [[UInt8]: [Int64]] {
+    let letters = TopicPartition(topic: lane.parts.topics.deadLetters, partition: lane.epoch.lane)
+    let found = Mutex<[[UInt8]: [Int64]]>([:])
     try await lane.parts.log.scan(letters, from: .earliest, to: .highWatermark, upTo: 1_000) { page in
-      let offsets = page.filter { $0.key == key }.map(\.offset)
-      found.withLock { $0 += offsets }
+      found.withLock { found in
+        for letter in page {
+          if let key = letter.key, keys.contains(key) { found[key, default: []].append(letter.offset) }
+        }
+      }
     }
+    return found.withLock { $0 }
+  }
+
+  /// Returns the commands that discard a customer's dead letters, with their results.
+  private func discards(of offsets: [Int64], for command: OperationCommand) async -> [ProducerRecord] {
+    let topics = lane.parts.topics
     var records: [ProducerRecord] = []
-    for offset in found.withLock({ $0 }) {
+    for offset in offsets {
       let item = OperationCommand.deadLetter(lane: lane.epoch.lane, offset: offset)
       guard await consumer.isFree(item) else { continue }
       let discard = OperationCommand(

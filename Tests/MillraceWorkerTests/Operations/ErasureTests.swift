@@ -123,9 +123,10 @@ import Testing
   }
 
   private func check(_ fleet: WorkerFleet, k0: Int, k2: Int, seed: UInt64) throws {
-    let ledger = try fleet.ledger()
+    var ledger = try fleet.ledger()
     #expect(ledger.state("count/k1") == nil, "seed \(seed)")
-    #expect(ledger.entries(erasing: Array("k1".utf8)).isEmpty, "seed \(seed)")
+    let names = ledger.searchErased([Array("k1".utf8)]).names()
+    #expect(ledger.entries(erasing: [Array("k1".utf8)], found: names).isEmpty, "seed \(seed)")
     #expect(ledger.state("count/k0") == [UInt8(k0)] && ledger.state("count/k2") == [UInt8(k2)], "seed \(seed)")
     #expect(rows(fleet)["k1"] == .some(nil), "seed \(seed)")
     let events = fleet.log.records(in: fleet.topics.events).filter { $0.key == Array("k1".utf8) }
@@ -236,10 +237,11 @@ import Testing
   private func erase(_ rig: inout LaneRig, _ key: String, at time: Timestamp) throws {
     let secret = try secret()
     let bytes = Array(key.utf8)
+    let customer = ErasedCustomer(
+      key: bytes, mark: LedgerKey(prefixOf: secret.mark(of: bytes)),
+      erasure: Erasure(at: time, fingerprint: secret.fingerprint), records: { _ in [] })
     rig.change { state in
-      state.erase(
-        bytes, as: LedgerKey(prefixOf: secret.mark(of: bytes)), Erasure(at: time, fingerprint: secret.fingerprint),
-        receipt: WriteReceipt(), records: { _ in [] })
+      state.erase([customer], found: state.searchErased([customer]).names(), receipt: WriteReceipt())
     }
     try rig.commitAll()
   }
