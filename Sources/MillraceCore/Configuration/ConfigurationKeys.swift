@@ -220,7 +220,7 @@ extension WorkerEntry {
       "The retry delays, ascending. Each delay has a topic of its own."),
     Setting(
       "maximumAttempts", \.maximumAttempts, .integer(1...1_000),
-      "How many times a handler runs before its record becomes a dead letter."),
+      "How many times a handler runs before its record or timer becomes a dead letter."),
     Setting(
       "handlerTimeout", \.handlerTimeout, .duration(.milliseconds(10) ... .seconds(3_600)),
       "How long one run of a handler may take."),

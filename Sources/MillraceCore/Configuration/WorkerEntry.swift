@@ -10,7 +10,7 @@ package struct WorkerEntry: Sendable, Hashable {
   package var start: WorkerPolicy.Start?
   /// The retry delays, ascending.
   package var retryDelays: [Duration]?
-  /// How many times a handler runs before its record becomes a dead letter.
+  /// How many times a handler runs before its record or timer becomes a dead letter.
   package var maximumAttempts: Int?
   /// How long one run of a handler may take.
   package var handlerTimeout: Duration?

@@ -22,7 +22,7 @@ public struct WorkerPolicy: Sendable, Hashable {
   public var ordering = Ordering.free
   /// The delays of the retry topics, in ascending order; at least one.
   public var retryDelays: [Duration] = [.seconds(10), .seconds(60), .seconds(600), .seconds(3_600), .seconds(21_600)]
-  /// The number of attempts after which a record becomes a dead letter.
+  /// The number of attempts after which a record or a timer becomes a dead letter.
   public var maximumAttempts = 12
   /// The time limit of one handler run.
   public var handlerTimeout = Duration.seconds(60)

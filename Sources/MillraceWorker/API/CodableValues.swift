@@ -114,7 +114,7 @@ extension Outcome {
 extension FiredTimer {
   /// Returns the value that was given when the timer was set.
   /// - Throws: ``HandlerError`` with reason `stored-value` if the payload does not decode; the timer then fires
-  ///   again after the shortest retry delay.
+  ///   again by the retry schedule.
   public func payload<Value: Decodable>(as type: Value.Type) throws -> Value {
     try StoredValue.value(type, from: payload, of: "the payload of the timer \(name)")
   }

@@ -16,7 +16,7 @@ public struct HandlerContext: Sendable {
   public var logger: Logger { cause.describe(tools.logger) }
   /// The time at which the worker cancels the handler's task and stops waiting for it.
   public let deadline: Timestamp
-  /// The number of earlier handler runs for this notification.
+  /// The number of earlier handler runs for this notification, or of failed runs for this timer.
   public let attempt: Int
   /// Whether an operator asked for handlers to run again. Completed effects are not repeated even then.
   public let isReapplied: Bool

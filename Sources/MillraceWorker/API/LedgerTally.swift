@@ -86,7 +86,11 @@ extension LedgerRecord {
     key.first == UInt8(ascii: "c") || key.first == UInt8(ascii: "e")
   }
 
-  fileprivate init(_ record: ConsumerRecord) { self.init(key: record.key ?? [], value: record.value) }
+  fileprivate init(_ record: ConsumerRecord) {
+    self.init(
+      key: record.key ?? [], value: record.value,
+      failures: record.headers.isEmpty ? nil : TimerFailures(record.headers))
+  }
 
   /// Returns the ledger entry that a record contains.
   /// - Throws: ``MillraceError`` with the record's position.

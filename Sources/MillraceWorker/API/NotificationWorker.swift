@@ -97,8 +97,9 @@ public protocol NotificationWorker: Sendable {
   /// - After ``Outcome/Decision/deadLetter(reason:detail:)`` it is deleted and becomes a dead letter. A requeue sets it
   ///   again. If the outcome sets a timer of the same name, the dead letter has the time and the payload of that one.
   /// - After ``Outcome/Decision/wait(until:reason:)`` it fires again at that time.
-  /// - After ``Outcome/Decision/retry(after:reason:detail:)`` or an error it fires again after the shortest retry delay.
-  ///   If Apple's rate limit does not allow a call within five seconds, it fires again when the call is allowed.
+  /// - After ``Outcome/Decision/retry(after:reason:detail:)`` or an error it fires again by the retry schedule. It becomes
+  ///   a dead letter after ``WorkerPolicy/maximumAttempts``. If Apple's rate limit does not allow a call within five
+  ///   seconds, it fires again when the call is allowed.
   func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome
 }
 
@@ -132,6 +133,8 @@ public struct FiredTimer: Sendable, Hashable {
   public var payload: [UInt8]
   /// The key of the notification that set the timer. Events of the timer have the same key.
   public var key: String
+  /// The number of failed runs since the timer was set.
+  var attempt = 0
 }
 
 /// The dependencies that a worker receives when it is created.

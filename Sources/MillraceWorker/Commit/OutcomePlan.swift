@@ -177,6 +177,30 @@ struct OutcomePlanner: Sendable {
     }
   }
 
+  /// The consequence of a timer's failure.
+  enum TimerRetry: Sendable {
+    /// The timer fires again; the ledger gets this entry.
+    case later(LaneTimer)
+    /// The timer becomes a dead letter.
+    case dead(ProducerRecord, reason: String)
+  }
+
+  /// Plans the consequences of a fired timer whose handler failed.
+  func failed(_ fired: NamedTimer, _ failure: TimerFailure, lane: Int32, now: Timestamp) -> TimerRetry {
+    let attempts = (fired.timer.failures?.attempts ?? 0) + 1
+    let run = RetrySchedule.FailedRun(attempt: attempts, began: now, requested: failure.delay)
+    if case .delay(_, let due) = schedule.decide(run, now: now) {
+      var timer = fired.timer
+      timer.failures = TimerFailures(attempts: attempts, due: due)
+      return .later(timer)
+    }
+    let reason = RetrySchedule.Ending.attemptsExhausted.rawValue
+    let letter = DeadLetter(
+      reason: reason, detail: "tried \(attempts) times; last: \(failure.reason): \(failure.detail)",
+      remedy: "fix the cause, then requeue it; a requeue sets the timer again", at: now)
+    return .dead(records.deadLetter(fired, letter, lane: lane), reason: reason)
+  }
+
   /// Delays a record in the same retry topic as an earlier record of its key, without running it.
   func behind(_ item: LaneItem, _ predecessor: Predecessor, now: Timestamp) -> OutcomePlan {
     var history = item.history

@@ -28,18 +28,37 @@ enum HandlerResult: Sendable {
     }
   }
 
-  /// The reason why a timer has to fire again, for the log. It contains no records, states or payloads of the outcome.
-  var timerFailure: String {
+  /// The failure of a timer, if the result is one. It contains no records, states or payloads of the outcome.
+  func timerFailure(at now: Timestamp) -> TimerFailure {
     switch self {
     case .decided(let outcome):
-      if case .retry(_, let reason, let detail) = outcome.decision {
-        "\(reason): \(detail.prefix(300))"
-      } else {
-        "the outcome is too large, or publishes an event with a reserved name"
+      guard case .retry(let delay, let reason, let detail) = outcome.decision else {
+        return TimerFailure(
+          "outcome-unwritable", "the outcome is too large, or publishes an event with a reserved name")
       }
-    case .undecodable(let error): error.description
-    case .failed(_, let reason, let detail): "\(reason): \(detail.prefix(300))"
+      return TimerFailure(reason, detail, after: delay)
+    case .undecodable(let error): return TimerFailure(error.reason.rawValue, error.description)
+    case .failed(.retryAt(let time), let reason, let detail):
+      return TimerFailure(reason, detail, after: max(.zero, time - now))
+    // A newer version may be able to do what this one cannot, so every failure of a timer is retried.
+    case .failed(_, let reason, let detail): return TimerFailure(reason, detail)
     }
+  }
+}
+
+/// The reason why the handler of a timer has to run again.
+struct TimerFailure: Sendable, Hashable {
+  /// A stable code, which is a label of metrics.
+  var reason: String
+  /// A description for people.
+  var detail: String
+  /// The delay that the handler asks for; nil means the next delay of the schedule.
+  var delay: Duration?
+
+  init(_ reason: String, _ detail: String, after delay: Duration? = nil) {
+    self.reason = reason
+    self.detail = String(detail.prefix(300))
+    self.delay = delay
   }
 }
 
@@ -86,7 +105,8 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   }
 
   func run(_ timer: FiredTimer, recorder: any EffectRecorder) async -> HandlerResult {
-    let context = context(.timer(timer.name), attempt: 0, isReapplied: false, recorder, wait: RateLimitWaitLimit.usual)
+    let context = context(
+      .timer(timer.name), attempt: timer.attempt, isReapplied: false, recorder, wait: RateLimitWaitLimit.usual)
     return await HandlerSpan.run("\(name) timer", timer, by: tracer ?? NoOpTracer()) {
       await timed(FiredTimer.typeLabel) { try await worker.timerFired(timer, in: context) }
     }

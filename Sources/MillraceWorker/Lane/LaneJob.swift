@@ -33,6 +33,6 @@ extension FiredTimer {
   init(_ named: NamedTimer) {
     self.init(
       name: named.name, at: named.timer.at, payload: named.timer.payload,
-      key: String(decoding: named.timer.key, as: UTF8.self))
+      key: String(decoding: named.timer.key, as: UTF8.self), attempt: named.timer.failures?.attempts ?? 0)
   }
 }

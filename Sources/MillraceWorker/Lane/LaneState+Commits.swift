@@ -50,7 +50,8 @@ extension LaneState {
     let records = entries.map { entry in
       let record = LedgerRecord(entry)
       return ProducerRecord(
-        topic: rules.topics.ledger, partition: epoch.lane, key: record.key, value: record.value)
+        topic: rules.topics.ledger, partition: epoch.lane, key: record.key, value: record.value,
+        headers: record.failures?.headers ?? [])
     }
     return LaneCommit(writes: writes, offsets: offsets, ledger: records, page: page)
   }
@@ -90,7 +91,7 @@ extension LaneState {
     keys.isOneAtATime = watch.isOneAtATime
     ages.finish(watermarks.offsets)
     rules.metrics.inFlight(keys.count + uncommitted, lane: epoch.lane)
-    rules.metrics.ledger(ledger.count, lane: epoch.lane)
+    rules.metrics.ledger(ledger.count, failingTimers: ledger.timers.failingCount, lane: epoch.lane)
     madeRoom()
     dispatch(now: now)
   }

@@ -66,7 +66,7 @@ extension LaneState {
 
   /// Starts a timer, unless a record of its key has withdrawn or moved it meanwhile.
   private mutating func start(_ job: LaneJob, _ queued: NamedTimer, now: Timestamp) {
-    guard let timer = ledger.timer(queued.name), timer.at <= now else { return decided(job) }
+    guard let timer = ledger.timer(queued.name), timer.due <= now else { return decided(job) }
     var job = job
     let named = NamedTimer(queued.name, timer)
     job.input = .timer(named)
@@ -152,15 +152,9 @@ extension LaneState {
     guard case .decided(let outcome) = result,
       let plan = rules.planner.plan(timer, outcome, lane: epoch.lane, now: now)
     else {
-      // A timer has no record to delay. It stays in the ledger until it succeeds.
+      guard let turn = result.turn else { return failed(job, timer, result.timerFailure(at: now), now: now) }
       decided(job)
-      if let turn = result.turn {
-        ledger.postponeTimer(name, until: max(turn, now + .milliseconds(1)))
-      } else {
-        rules.logger.warning(
-          "a timer failed; retrying", metadata: ["timer": "\(name)", "reason": "\(result.timerFailure)"])
-        ledger.postponeTimer(name, until: now + rules.planner.schedule.shortest)
-      }
+      ledger.postponeTimer(name, until: max(turn, now + .milliseconds(1)))
       actions.isTimeNews = true
       return
     }
@@ -169,12 +163,35 @@ extension LaneState {
     if case .dead(let reason) = plan.ending { rules.metrics.died(reason: reason, type: FiredTimer.typeLabel) }
     if let moved = ledger.timer(name), moved != timer.timer {
       // A notification has moved the timer while it ran, so it will fire again.
-      ledger.postponeTimer(name, until: moved.at)
+      ledger.postponeTimer(name, until: moved.due)
     }
     let write = LaneWrite(
       lane: epoch, fires: PoisonDetector.mark(of: timer), records: plan.records + ledger.rows(plan),
       entries: ledger.entries(plan, of: timer))
     decided(job)
+    submit(write)
+  }
+
+  /// Delays a timer whose handler failed, by the retry schedule, or makes it a dead letter after the last attempt. A timer
+  /// has no record to delay, so its ledger entry has the count and the time.
+  private mutating func failed(_ job: LaneJob, _ timer: NamedTimer, _ failure: TimerFailure, now: Timestamp) {
+    decided(job)
+    rules.metrics.timerFailed(reason: failure.reason)
+    rules.logger.warning(
+      "a timer failed",
+      metadata: ["timer": "\(timer.name)", "reason": "\(failure.reason)", "detail": "\(failure.detail)"])
+    var write = LaneWrite(lane: epoch, fires: PoisonDetector.mark(of: timer))
+    switch rules.planner.failed(timer, failure, lane: epoch.lane, now: now) {
+    case _ where ledger.timer(timer.name) != timer.timer:
+      // It was set again or withdrawn while it ran, and begins anew.
+      if let moved = ledger.timer(timer.name) { ledger.postponeTimer(timer.name, until: moved.due) }
+      actions.isTimeNews = true
+    case .later(let again): write.entries = [.timer(timer.name, again)]
+    case .dead(let letter, let reason):
+      rules.metrics.died(reason: reason, type: FiredTimer.typeLabel)
+      write.records = [letter]
+      write.entries = [.timer(timer.name, nil)]
+    }
     submit(write)
   }
 

@@ -133,7 +133,7 @@ struct LaneState: Sendable {
     waiting = rules.planner.schedule.delays.map { _ in
       DueHeap(places: policy.recordsInFlight, bytes: policy.bytesInFlight)
     }
-    rules.metrics.ledger(ledger.count, lane: epoch.lane)
+    rules.metrics.ledger(ledger.count, failingTimers: ledger.timers.failingCount, lane: epoch.lane)
   }
 
   /// Whether records of a key wait for delayed ones before them.
@@ -352,10 +352,10 @@ extension LaneState {
   private mutating func fireTimers(at now: Timestamp) {
     for name in ledger.takeDueTimers(at: now, upTo: rules.policy.parallelism - firing.count) {
       // A write that is not committed may withdraw or move the timer. Its commit tells the ledger.
-      guard let timer = ledger.timer(name), timer.at <= now, firing.insert(name).inserted else { continue }
+      guard let timer = ledger.timer(name), timer.due <= now, firing.insert(name).inserted else { continue }
       _ = keys.admit(
         .timer(NamedTimer(name, timer)), key: timer.key, group: FiredTimer.typeLabel, bytes: timer.payload.count,
-        deadline: timer.at, hasOwnPlace: true)
+        deadline: timer.due, hasOwnPlace: true)
     }
     if let next = ledger.timers.nextDue, next <= now { isHeldUp = true }
   }

@@ -80,6 +80,11 @@ struct LaneTimer: Sendable, Hashable {
   var key: [UInt8]
   /// The payload that was given when the timer was set.
   var payload: [UInt8]
+  /// The failed runs of its handler since it was set; nil if there is none.
+  var failures: TimerFailures?
+
+  /// The time when the timer fires next.
+  var due: Timestamp { failures?.due ?? at }
 }
 
 /// One change of a ledger, which is also the content of one ledger record. Nil removes the entry.

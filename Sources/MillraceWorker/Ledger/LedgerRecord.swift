@@ -2,7 +2,8 @@
 // fields are only added, and a changed layout gets a new version byte.
 //
 // Key: one kind byte, then 16 bytes of digest (`h`, `k`, `x`), a name in UTF-8 (`e`, `t`, `c`, `s`), 8 bytes (`p`) or nothing
-// (`o`). Value: one version byte, then fixed fields, most significant byte first; a tombstone removes.
+// (`o`). Value: one version byte, then fixed fields, most significant byte first; a tombstone removes. A timer that has
+// failed has headers besides (``TimerFailures``).
 
 internal import AppStore
 
@@ -11,10 +12,13 @@ struct LedgerRecord: Sendable, Hashable {
   var key: [UInt8]
   /// Nil is a tombstone.
   var value: [UInt8]?
+  /// The failed runs of a timer, which are in headers.
+  var failures: TimerFailures?
 
-  init(key: [UInt8], value: [UInt8]?) {
+  init(key: [UInt8], value: [UInt8]?, failures: TimerFailures? = nil) {
     self.key = key
     self.value = value
+    self.failures = failures
   }
 
   private static let version: UInt8 = 1
@@ -46,7 +50,7 @@ extension LedgerRecord {
 
   /// The kind, if the record is not a tombstone and has this version's layout.
   var kindInPlace: KindInPlace? {
-    guard value?.first == Self.version else { return nil }
+    guard value?.first == Self.version, failures == nil else { return nil }
     switch key.first {
     case Kind.state.rawValue: return .state
     case Kind.timer.rawValue: return .timer
@@ -63,6 +67,7 @@ extension LedgerRecord {
       self.init(.effect, Array(name.utf8), effect.map(Self.value))
     case .timer(let name, let timer):
       self.init(.timer, Array(name.utf8), timer.map(Self.value))
+      failures = timer?.failures
     case .counter(let name, let count):
       var value = ByteWriter(Self.version)
       value.put(count ?? 0)
@@ -174,7 +179,10 @@ extension LedgerRecord {
     guard let kind = key.first.flatMap({ Kind(rawValue: $0) }) else { throw .unknownKind(key.first) }
     switch kind {
     case .handled: return .handled(try id(), try read(Self.handled))
-    case .timer: return .timer(try name(), try read(Self.timer))
+    case .timer:
+      var timer = try read(Self.timer)
+      timer?.failures = failures
+      return .timer(try name(), timer)
     case .counter: return .counter(try name(), try read { (bytes) throws(LedgerRecordError) in try bytes.integer() })
     case .state: return .state(try name(), try read(Self.state))
     case .tail:

@@ -12,6 +12,8 @@ struct TimerTable: Sendable {
   private var found = FIFO<(name: String, at: Timestamp)>()
   /// The timers that were found, taken or postponed.
   private var held: [String: Hold] = [:]
+  /// The timers whose handler has failed since they were set.
+  private var failing: Set<String> = []
 
   private enum Hold: Sendable, Equatable {
     case found
@@ -23,6 +25,8 @@ struct TimerTable: Sendable {
 
   var isEmpty: Bool { table.count == 0 }
   var count: Int { table.count }
+  /// The number of timers whose handler has failed since they were set.
+  var failingCount: Int { failing.count }
   /// The size of the table, used and free, in bytes.
   var bytes: Int { table.bytes }
 
@@ -36,19 +40,21 @@ struct TimerTable: Sendable {
     get { table[name].map { LaneTimer($0, name: name) } }
     set {
       if !held.isEmpty { held[name] = nil }
+      if newValue?.failures != nil { failing.insert(name) } else if !failing.isEmpty { failing.remove(name) }
       let segment = table.set(name, newValue.map { $0.compact(name: name) })
-      if let newValue { earliest[segment] = min(earliest[segment], newValue.at) }
+      if let newValue { earliest[segment] = min(earliest[segment], newValue.due) }
     }
   }
 
   /// Sets a timer from the stored value of a ledger record, in the form that ``LedgerRecord`` writes after the version.
-  /// - Returns: False if the value is too short.
+  /// - Returns: False if the value is too short, or if timers were found or taken.
   mutating func restore(utf8 name: UnsafeBufferPointer<UInt8>, _ stored: UnsafeBufferPointer<UInt8>) -> Bool {
     // Eight bytes of time, the key with its length in four bytes, the payload.
     guard held.isEmpty, stored.count >= 12 else { return false }
     let at = Timestamp(millisecondsSince1970: Int64(bitPattern: Self.integer(stored[..<8])))
     let payload = 12 + Int(Self.integer(stored[8..<12]))
     guard payload <= stored.count else { return false }
+    if !failing.isEmpty { failing.remove(String(decoding: name, as: UTF8.self)) }
     let hasKey = !stored[12..<payload].elementsEqual(name)
     let time = stored[(CompactTimer.isLong(at) ? 0 : 2)..<8]
     let rest = stored[(hasKey ? 8 : payload)...]
@@ -101,7 +107,7 @@ struct TimerTable: Sendable {
   /// Allows all timers to be taken at their times again.
   mutating func release() {
     found = FIFO()
-    for name in held.keys { expect(name, at: self[name]?.at ?? Self.never) }
+    for name in held.keys { expect(name, at: self[name]?.due ?? Self.never) }
     held = [:]
   }
 
@@ -119,7 +125,7 @@ struct TimerTable: Sendable {
     for segment in earliest.indices where earliest[segment] <= now && due.count < Self.mostFound {
       var next = Self.never
       table.forEach(in: segment) { key, value in
-        var at = CompactTimer.time(value)
+        var at = CompactTimer.due(value)
         if at <= now {
           let name = CompactTable.name(ofKey: key)
           switch held[name] {
@@ -143,23 +149,43 @@ struct TimerTable: Sendable {
   private static let mostFound = 1_000
 }
 
-/// The form of a timer in the table: a byte of flags, six or eight bytes of time, the key with its length in four bytes, the
-/// payload. A timer whose key is its name has no key of its own.
+/// The form of a timer in the table: a byte of flags, six or eight bytes of time, the failures in two and eight bytes, the key
+/// with its length in four bytes, the payload. A timer whose key is its name has no key of its own, and one that has not
+/// failed has no failures.
 private enum CompactTimer {
   private static let hasKey: UInt8 = 1
   private static let isLong: UInt8 = 2
+  private static let hasFailed: UInt8 = 4
 
   /// Whether a time does not fit in six bytes, which last until the year 10889.
   static func isLong(_ at: Timestamp) -> Bool { at.millisecondsSince1970 >> 48 != 0 }
 
-  static func flags(_ at: Timestamp, hasKey: Bool) -> UInt8 {
-    (hasKey ? Self.hasKey : 0) | (isLong(at) ? isLong : 0)
+  static func flags(_ at: Timestamp, hasKey: Bool, hasFailed: Bool = false) -> UInt8 {
+    (hasKey ? Self.hasKey : 0) | (isLong(at) ? isLong : 0) | (hasFailed ? Self.hasFailed : 0)
   }
 
   static func hasKey(_ flags: UInt8?) -> Bool { (flags ?? 0) & hasKey != 0 }
 
   /// The number of bytes of the flags and the time.
-  static func start(_ flags: UInt8?) -> Int { (flags ?? 0) & isLong != 0 ? 9 : 7 }
+  private static func timeEnd(_ flags: UInt8?) -> Int { (flags ?? 0) & isLong != 0 ? 9 : 7 }
+
+  /// The number of bytes before the key.
+  static func start(_ flags: UInt8?) -> Int { timeEnd(flags) + ((flags ?? 0) & hasFailed != 0 ? 10 : 0) }
+
+  /// Returns the failures of a timer; nil if it has not failed.
+  static func failures(_ compact: ArraySlice<UInt8>) -> TimerFailures? {
+    guard (compact.first ?? 0) & hasFailed != 0 else { return nil }
+    let bytes = compact.dropFirst(timeEnd(compact.first))
+    return TimerFailures(
+      attempts: bytes.prefix(2).reduce(0) { $0 << 8 | Int($1) }, due: timestamp(bytes.dropFirst(2).prefix(8)))
+  }
+
+  /// Returns the time when a timer fires next.
+  static func due(_ compact: ArraySlice<UInt8>) -> Timestamp { failures(compact)?.due ?? time(compact) }
+
+  private static func timestamp(_ bytes: ArraySlice<UInt8>) -> Timestamp {
+    Timestamp(millisecondsSince1970: Int64(bitPattern: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }))
+  }
 
   /// Returns the key of a timer; nil if it is the timer's name.
   static func key(_ compact: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
@@ -169,19 +195,22 @@ private enum CompactTimer {
   }
 
   static func time(_ compact: ArraySlice<UInt8>) -> Timestamp {
-    let bits = compact.prefix(start(compact.first)).dropFirst().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    return Timestamp(millisecondsSince1970: Int64(bitPattern: bits))
+    timestamp(compact.prefix(timeEnd(compact.first)).dropFirst())
   }
 }
 
 extension LaneTimer {
   fileprivate func compact(name: String) -> [UInt8] {
     let hasKey = !key.elementsEqual(name.utf8)
-    var bytes = ByteWriter(CompactTimer.flags(at, hasKey: hasKey))
+    var bytes = ByteWriter(CompactTimer.flags(at, hasKey: hasKey, hasFailed: failures != nil))
     let milliseconds = UInt64(bitPattern: at.millisecondsSince1970)
     if CompactTimer.isLong(at) { bytes.put(UInt16(milliseconds >> 48)) }
     bytes.put(UInt16(truncatingIfNeeded: milliseconds >> 32))
     bytes.put(UInt32(truncatingIfNeeded: milliseconds))
+    if let failures {
+      bytes.put(UInt16(clamping: failures.attempts))
+      bytes.put(failures.due.millisecondsSince1970)
+    }
     if hasKey {
       bytes.put(UInt32(clamping: key.count))
       bytes.put(contentsOf: key)
@@ -192,6 +221,7 @@ extension LaneTimer {
 
   fileprivate init(_ compact: [UInt8], name: String) {
     at = CompactTimer.time(compact[...])
+    failures = CompactTimer.failures(compact[...])
     if let key = CompactTimer.key(compact[...]) {
       self.key = Array(key)
       payload = Array(compact[key.endIndex...])

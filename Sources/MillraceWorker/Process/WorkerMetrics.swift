@@ -22,6 +22,8 @@ struct WorkerMetrics: Sendable {
     ("millrace_worker_retry_lateness_seconds", "Time from a retry's due time to its handler's start, in seconds."),
     ("millrace_worker_deadlines_endangered_total", "Records in the last quarter of their time limit, by type."),
     ("millrace_worker_dead_letters_total", "Dead letters written, by reason."),
+    ("millrace_worker_timer_failures_total", "Failed runs of timers, by reason."),
+    ("millrace_worker_timers_failing", "Timers whose last run failed and that will run again, by lane."),
     ("millrace_worker_events_total", "Events published, by name."),
     ("millrace_worker_records_in_flight", "Records that a lane has read but not finished, by lane."),
     (
@@ -57,6 +59,7 @@ struct WorkerMetrics: Sendable {
   private let handlerTimes = KeptMetrics<String, Metrics.Timer>()
   private let inFlight = KeptMetrics<Int32, Gauge>()
   private let ledgers = KeptMetrics<Int32, Gauge>()
+  private let failingTimers = KeptMetrics<Int32, Gauge>()
 
   init(worker: String, factory: any MetricsFactory = MetricsSystem.factory) {
     self.factory = factory
@@ -99,6 +102,8 @@ struct WorkerMetrics: Sendable {
     count("millrace_worker_dead_letters_total", [("reason", reason)])
   }
 
+  func timerFailed(reason: String) { count("millrace_worker_timer_failures_total", [("reason", reason)]) }
+
   /// Counts the events of an outcome. Their names are types in the worker's code.
   func emitted(_ names: [String]) {
     for name in names { count("millrace_worker_events_total", [("event", name)]) }
@@ -138,10 +143,13 @@ struct WorkerMetrics: Sendable {
     }.record(records)
   }
 
-  func ledger(_ entries: Int, lane: Int32) {
+  func ledger(_ entries: Int, failingTimers timers: Int = 0, lane: Int32) {
     ledgers.metric(lane) {
       Gauge(label: "millrace_worker_ledger_entries", dimensions: [worker, ("lane", String(lane))], factory: factory)
     }.record(entries)
+    failingTimers.metric(lane) {
+      Gauge(label: "millrace_worker_timers_failing", dimensions: [worker, ("lane", String(lane))], factory: factory)
+    }.record(timers)
   }
 
   /// Counts an abandoned handler that still runs.

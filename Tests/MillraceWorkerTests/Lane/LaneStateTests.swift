@@ -124,6 +124,7 @@ import Testing
     check(rig.passTime(4) == rig.now + .seconds(1) && rig.takeJob() == nil)
     rig.passTime(1)
     rig.end(try rig.job(), Self.failed)
+    try rig.commitAll()
     rig.passTime(9)
     check(rig.takeJob() == nil)
     rig.passTime(1)
@@ -131,6 +132,71 @@ import Testing
     try rig.commitAll()
     rig.passTime(60)
     check(rig.takeJob() == nil && rig.events.count == 1 && rig.log.durable.timers.isEmpty)
+  }
+
+  @Test func `a timer that fails waits longer each time, across restarts, and then becomes a dead letter`() throws {
+    var rig = rig(reading: "a")
+    let due = rig.now + .seconds(5)
+    rig.end(try rig.job(), .decided(.ignore.settingTimer("t", at: due, payload: [7])))
+    try rig.commitAll()
+    rig.passTime(5)
+    for (attempt, delay) in [Int64(10), 60, 600, 600, 600].enumerated() {
+      rig.end(try rig.job(), Self.failed)
+      try rig.commitAll()
+      if attempt.isMultiple(of: 2) { rig.restart() }
+      rig.passTime(delay - 1)
+      check(rig.takeJob() == nil, "attempt \(attempt)")
+      rig.passTime(1)
+    }
+    rig.end(try rig.job(), Self.failed)
+    try rig.commitAll()
+    rig.passTime(86_400)
+    check(rig.takeJob() == nil && rig.log.durable.timers.isEmpty)
+    let letter = try #require(rig.deadLetters.first)
+    #expect(WorkerFleet.header("millrace-reason", of: letter) == "attempts-exhausted")
+    #expect(
+      WorkerFleet.header("millrace-detail", of: letter) == "tried 6 times; last: handler-error: not yet")
+    #expect(NamedTimer(letter) == NamedTimer("t", LaneTimer(at: due, key: Array("a".utf8), payload: [7])))
+  }
+
+  @Test func `a timer whose outcome is a retry fires again after the delay that it asks for`() throws {
+    var rig = rig(reading: "a")
+    rig.end(try rig.job(), .decided(.ignore.settingTimer("t", at: rig.now)))
+    try rig.commitAll()
+    rig.passTime(0)
+    rig.end(try rig.job(), .decided(.retry(after: .seconds(100), because: "not-yet")))
+    try rig.commitAll()
+    rig.passTime(99)
+    check(rig.takeJob() == nil)
+    rig.passTime(1)
+    rig.end(try rig.job(), .failed(.retryAt(rig.now + .seconds(30)), reason: "apple", detail: ""))
+    try rig.commitAll()
+    rig.passTime(29)
+    check(rig.takeJob() == nil)
+    rig.passTime(1)
+    rig.end(try rig.job(), Self.done)
+    try rig.commitAll()
+    check(rig.log.durable.timers.isEmpty && rig.isIdle)
+  }
+
+  @Test func `a timer that is set again while it fails begins anew`() throws {
+    var rig = LaneRig()
+    for id in ["a", "b"] { rig.produce(id, key: id) }
+    rig.readAll()
+    rig.end(try rig.job(), .decided(.ignore.settingTimer("t", at: rig.now + .seconds(1))))
+    try rig.commitAll()
+    let other = try rig.job()
+    rig.passTime(1)
+    let timer = try rig.job()
+    let again = rig.now + .seconds(3)
+    rig.end(other, .decided(.ignore.settingTimer("t", at: again)))
+    rig.end(timer, Self.failed)
+    try rig.commitAll()
+    #expect(rig.log.durable.timer("t") == LaneTimer(at: again, key: Array("b".utf8), payload: []))
+    rig.passTime(3)
+    rig.end(try rig.job(), Self.done)
+    try rig.commitAll()
+    check(rig.log.durable.timers.isEmpty && rig.isIdle)
   }
 
   @Test func `a timer that waits for Apple's rate limit fires when its turn comes`() throws {

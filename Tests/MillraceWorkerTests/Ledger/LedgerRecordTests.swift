@@ -1,5 +1,6 @@
 import AppStore
 import AppStoreSigning
+import KafkaClient
 import Testing
 
 @testable import MillraceWorker
@@ -26,6 +27,32 @@ import Testing
     #expect(try LedgerRecord(entry).entry() == entry)
   }
 
+  @Test func `the failures of a timer are in headers, which earlier versions ignore, and invalid ones are none`() throws
+  {
+    let timer = LaneTimer(
+      at: .second(1), key: [1], payload: [2], failures: TimerFailures(attempts: 3, due: .second(61)))
+    let record = LedgerRecord(.timer("t", timer))
+    let plain = LaneTimer(at: .second(1), key: [1], payload: [2])
+    #expect(
+      record.key == LedgerRecord(.timer("t", plain)).key && record.value == LedgerRecord(.timer("t", plain)).value)
+    func restored(_ headers: [RecordHeader]) throws -> LedgerEntry {
+      try LedgerRecord.entry(
+        of: ConsumerRecord(
+          topic: "l", partition: 0, offset: 0, timestamp: 0, key: record.key, value: record.value, headers: headers))
+    }
+    let headers = try #require(record.failures).headers
+    #expect(
+      headers == [RecordHeader("millrace-timer-attempts", "3"), RecordHeader("millrace-timer-due", "1767225661000")])
+    #expect(try restored(headers) == .timer("t", timer))
+    #expect(try restored([]) == .timer("t", plain))
+    for text in ["", "x", "-1", "0", "99999999999999999999"] {
+      #expect(
+        try restored([RecordHeader("millrace-timer-attempts", text), headers[1]]) == .timer("t", plain), "\(text)")
+    }
+    #expect(try restored([headers[0]]) == .timer("t", plain))
+    #expect(try restored([headers[0], RecordHeader(name: "millrace-timer-due", value: [0xFF])]) == .timer("t", plain))
+  }
+
   @Test(arguments: 0..<200 as Range<UInt64>)
   func `a ledger restored from records is the one restored from their entries, and refuses the same`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
@@ -37,7 +64,10 @@ import Testing
     for step in 0..<60 {
       let name = names.randomElement(using: &random) ?? ""
       let key = Bool.random(using: &random) ? Array(name.utf8) : bytes(20)
-      let timer = LaneTimer(at: .second(Int64.random(in: 0...9, using: &random)), key: key, payload: bytes(9))
+      var timer = LaneTimer(at: .second(Int64.random(in: 0...9, using: &random)), key: key, payload: bytes(9))
+      if Int.random(in: 0..<4, using: &random) == 0 {
+        timer.failures = TimerFailures(attempts: step + 1, due: .second(99))
+      }
       let isRemoval = Int.random(in: 0..<4, using: &random) == 0
       var record = LedgerRecord(
         Bool.random(using: &random)
@@ -55,6 +85,7 @@ import Testing
       let refusal = Result { () throws(LedgerRecordError) in decoded.restore(try record.entry()) }
       let own = Result { () throws(LedgerRecordError) in try direct.restore(record) }
       #expect(own.failure == refusal.failure, "seed \(seed), step \(step): \(record)")
+      #expect(direct.timers.failingCount == decoded.timers.failingCount, "seed \(seed), step \(step)")
       for name in names {
         #expect(direct.state(name) == decoded.state(name), "seed \(seed), step \(step): \(name)")
         #expect(direct.timer(name) == decoded.timer(name), "seed \(seed), step \(step): \(name)")

@@ -24,14 +24,19 @@ import Testing
       case 1 where model[name] != nil:
         let until = now + Int64.random(in: -5...50, using: &random)
         table.postpone(name, until: Timestamp(millisecondsSince1970: until))
-        waits[name] = max(until, model[name]?.at.millisecondsSince1970 ?? until)
+        waits[name] = max(until, model[name]?.due.millisecondsSince1970 ?? until)
       case 2...4:
         let timer = LaneTimer(
           at: Timestamp(millisecondsSince1970: now + Int64.random(in: -10...100, using: &random)),
           key: Bool.random(using: &random) ? Array(name.utf8) : [7, 8],
-          payload: [UInt8](repeating: 9, count: .random(in: 0...3, using: &random)))
+          payload: [UInt8](repeating: 9, count: .random(in: 0...3, using: &random)),
+          failures: Int.random(in: 0..<3, using: &random) > 0
+            ? nil
+            : TimerFailures(
+              attempts: .random(in: 1...20, using: &random),
+              due: Timestamp(millisecondsSince1970: now + Int64.random(in: -10...100, using: &random))))
         table[name] = timer
-        (model[name], waits[name]) = (timer, timer.at.millisecondsSince1970)
+        (model[name], waits[name]) = (timer, timer.due.millisecondsSince1970)
       default:
         now += Int64.random(in: 0...10, using: &random)
         let time = Timestamp(millisecondsSince1970: now)
@@ -46,6 +51,7 @@ import Testing
         }
       }
       #expect(table.count == model.count && table[name] == model[name], "seed \(seed), step \(step)")
+      #expect(table.failingCount == model.values.count { $0.failures != nil }, "seed \(seed), step \(step)")
     }
     // Everything comes once, and again only after it was released.
     let end = Timestamp(millisecondsSince1970: now + 1_000)

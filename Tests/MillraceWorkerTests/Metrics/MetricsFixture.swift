@@ -220,6 +220,11 @@ private struct Everything: NotificationWorker {
     return answer
   }
 
+  func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome {
+    guard context.attempt > 0 else { throw Trouble() }
+    return .ignore
+  }
+
   struct Trouble: Error {}
 }
 

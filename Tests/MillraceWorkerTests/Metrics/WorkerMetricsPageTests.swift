@@ -76,6 +76,8 @@ import Testing
     let reasons = values("retries_total", "reason")
     let promised = try quoted("retries_total").subtracting(["code", ".retry"]).union(["not-yet"])
     #expect(reasons == promised, "\(reasons.symmetricDifference(promised))")
+    let failures = try quoted("timer_failures_total")
+    #expect(values("timer_failures_total", "reason") == ["handler-error"] && failures.contains("handler-error"))
     let types = Set(NotificationTypeV2.allKnown.map(\.rawValue)).union(["unknown", "timer"])
     let counted = values("records_total", "type")
     #expect(counted.isSubset(of: types) && counted.contains("unknown") && counted.count > 5, "\(counted)")
@@ -83,7 +85,9 @@ import Testing
     #expect(timed.contains("timer") && timed.isSubset(of: types), "\(timed)")
     #expect(values("retries_total", "topic") == Set(topics.retries))
     for name in ["lag_records", "unread_records"] { #expect(values(name, "topic") == Set(topics.sources), "\(name)") }
-    for name in ["records_in_flight", "lag_records", "unread_records", "lag_seconds", "ledger_entries"] {
+    for name in [
+      "records_in_flight", "lag_records", "unread_records", "lag_seconds", "ledger_entries", "timers_failing",
+    ] {
       #expect(values(name, "lane") == ["0", "1"], "\(name)")
     }
   }

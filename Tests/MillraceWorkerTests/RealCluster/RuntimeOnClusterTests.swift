@@ -67,6 +67,24 @@ import Testing
   }
 
   @Test(arguments: ClusterKind.available)
+  func `a timer that fails is counted across processes, and is a dead letter at last`(_ kind: ClusterKind) async throws
+  {
+    let cluster = try await WorkerCluster(kind, lanes: 1, properties: Self.patient) { $0.maximumAttempts = 4 }
+    let first = try await cluster.start()
+    try await cluster.receive(.offerRedeemed)
+    _ = try await cluster.records(in: cluster.topics.ledger) { $0.contains { TimerFailures($0.headers) != nil } }
+    try await first.leave()
+    let second = try await cluster.start()
+    let letters = try await cluster.records(in: cluster.topics.deadLetters) { !$0.isEmpty }
+    try await second.leave()
+    let letter = try #require(letters.first)
+    #expect(letter.text("millrace-reason") == "attempts-exhausted")
+    #expect(letter.text("millrace-detail") == "tried 4 times; last: handler-error: attempt 3")
+    let counts = try await cluster.records(in: cluster.topics.ledger).compactMap { TimerFailures($0.headers)?.attempts }
+    #expect(counts == [1, 2, 3])
+  }
+
+  @Test(arguments: ClusterKind.available)
   func `a record of one megabyte can be delayed or become a dead letter`(_ kind: ClusterKind) async throws {
     let cluster = try await WorkerCluster(kind)
     let worker = try await cluster.start()

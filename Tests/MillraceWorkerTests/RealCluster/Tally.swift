@@ -2,6 +2,7 @@
 
 import AppStore
 import KafkaClient
+import MillraceTime
 @testable import MillraceCore
 @testable import MillraceRecords
 @testable import MillraceWorker
@@ -42,8 +43,13 @@ struct Tally: NotificationWorker {
     case .didFailToRenew where context.attempt == 0: throw HandlerFailed("first try")
     case .gracePeriodExpired where !Self.mended.withLock({ $0.contains(notification.id) }):
       throw HandlerError("no-use", "cannot be handled yet")
+    case .offerRedeemed: return .ignore.settingTimer("fails/\(notification.id)", at: context.clock.wallTime)
     default: return try .emit(Counted(process: process, attempt: context.attempt))
     }
+  }
+
+  func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome {
+    throw HandlerFailed("attempt \(context.attempt)")
   }
 
   struct Counted: WorkerEvent {

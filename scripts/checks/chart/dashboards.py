@@ -288,7 +288,17 @@ DASHBOARDS = {
                             )
                         ],
                     ),
+                    Panel(
+                        "Failed timers",
+                        [
+                            (
+                                "sum by (worker, reason) (increase(millrace_worker_timer_failures_total[1h]))",
+                                "{{worker}} {{reason}}",
+                            )
+                        ],
+                    ),
                     number("Handlers beyond their timeout", "sum(millrace_worker_handlers_stuck)", bad=1),
+                    number("Timers that fail", "sum(millrace_worker_timers_failing)", bad=1),
                 ],
             ),
             (

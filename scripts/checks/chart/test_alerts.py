@@ -225,6 +225,17 @@ CASES = [
     ),
     Case("MillraceHandlersStuck", {'millrace_worker_handlers_stuck{worker="w",pod="a"}': "0+0x60"}, {30: 0}),
     Case(
+        "MillraceTimersFailing",
+        {'millrace_worker_timers_failing{worker="w",lane="0",pod="a"}': "2+0x40 0+0x40"},
+        {20: 0, 35: 1, 60: 0},
+    ),
+    # A timer that succeeds in one of its first attempts.
+    Case(
+        "MillraceTimersFailing",
+        {'millrace_worker_timers_failing{worker="w",lane="0",pod="a"}': "1+0x11 0+0x60"},
+        {5: 0, 40: 0},
+    ),
+    Case(
         "MillraceEndpointFails",
         {'millrace_http_worker_circuit_open{worker="winback",pod="a"}': "1+0x20 0+0x20"},
         {5: 0, 15: 1, 30: 0},
