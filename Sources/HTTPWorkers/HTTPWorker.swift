@@ -43,7 +43,6 @@ package struct HTTPWorker: NotificationWorker {
 
   private let name: String
   private let topicPrefix: String
-  private let policy: WorkerPolicy
   private let endpoint: GuardedEndpoint
   private let clock: MillraceClock
 
@@ -54,7 +53,7 @@ package struct HTTPWorker: NotificationWorker {
     let entry = configuration.workers[setup.name] ?? WorkerEntry()
     name = setup.name
     topicPrefix = configuration.topics.prefix
-    policy = configuration.policy(of: setup.name, standard: Self.policy(of: entry))
+    let policy = configuration.policy(of: setup.name, standard: Self.policy(of: entry))
     clock = setup.clock
     endpoint = try GuardedEndpoint(setup, policy, waiting: "requests")
   }
@@ -100,10 +99,10 @@ package struct HTTPWorker: NotificationWorker {
       next.result = try await AppleCall(call.operation, call.arguments, origin: entry.origin).result(
         timer.name, in: context)
     } catch let error as CallNameReused {
-      return keeping(entry, timer, .deadLetter("call-name-reused", "\(entry.name): \(error)"))
+      return .deadLetter("call-name-reused", "\(entry.name): \(error)")
     } catch let error as APIError where !error.isWait {
       let delay = error.retryAt.map { $0 - clock.wallTime }
-      return again(entry, timer, after: delay, "apple-error", "\(error)", counting: \.failedCalls)
+      return .retry(after: delay, because: "apple-error", detail: "\(error)")
     }
     if timer.name.utf8.count + next.bytes.count > Outcome.Timer.maximumBytes { next.result = AppleCall.lost }
     return .ignore.settingTimer(timer.name, at: clock.wallTime, payload: next.bytes)
@@ -116,16 +115,10 @@ package struct HTTPWorker: NotificationWorker {
       id: WebhookID.of(
         worker: name, entry.kind, [timer.key, entry.name, String(entry.at.millisecondsSince1970)],
         run: entry.origin.run),
-      kind: entry.kind, worker: name, key: timer.key, attempt: entry.attempts + 1, isReplay: entry.origin.isReplay,
+      kind: entry.kind, worker: name, key: timer.key, attempt: context.attempt + 1, isReplay: entry.origin.isReplay,
       isReapply: entry.origin.run != nil, time: entry.at, state: state, subject: subject(entry))
     let now = clock.wallTime
-    let outcome = outcome(
-      of: try await post(request, trace: nil, context), key: timer.key, entry.origin, now: now)
-    switch outcome.decision {
-    case .retry(let delay, let reason, let detail): return again(entry, timer, after: delay, reason, detail)
-    case .deadLetter: return keeping(entry, timer, outcome)
-    case .done, .wait: return outcome
-    }
+    return outcome(of: try await post(request, trace: nil, context), key: timer.key, entry.origin, now: now)
   }
 }
 
@@ -238,31 +231,6 @@ extension HTTPWorker {
       outcome = outcome.settingTimer(entry.timerName(key: key), at: now, payload: entry.bytes)
     }
     return outcome
-  }
-
-  /// Sets a timer again after a failed attempt, or gives up after the last one.
-  /// - Parameter count: The number of failed attempts of this kind.
-  private func again(
-    _ entry: StoredEntry, _ timer: FiredTimer, after delay: Duration?, _ reason: String, _ detail: String,
-    counting count: WritableKeyPath<StoredEntry, Int> = \.attempts
-  ) -> Outcome {
-    var next = entry
-    next[keyPath: count] += 1
-    let attempts = next[keyPath: count]
-    guard attempts < policy.maximumAttempts else {
-      return keeping(
-        entry, timer, .deadLetter("attempts-exhausted", "tried \(attempts) times; last: \(reason): \(detail)"))
-    }
-    let delays = policy.usableRetryDelays
-    let wanted = max(delay ?? delays[min(attempts, delays.count) - 1], delays.first ?? .zero)
-    return .ignore.settingTimer(timer.name, at: clock.wallTime + wanted, payload: next.bytes)
-  }
-
-  /// Returns a dead letter that holds the timer without its attempts, so that a requeue begins anew.
-  private func keeping(_ entry: StoredEntry, _ timer: FiredTimer, _ outcome: Outcome) -> Outcome {
-    var fresh = entry
-    (fresh.attempts, fresh.failedCalls) = (0, 0)
-    return outcome.settingTimer(timer.name, at: entry.at, payload: fresh.bytes)
   }
 }
 

@@ -315,7 +315,7 @@ private final class CallStage: Sendable {
       #expect(stage.time.clock.wallTime >= start + .seconds(70), "10 s and a minute between the attempts")
       let dead = try #require(NamedTimer(record))
       let entry = try #require(StoredEntry(bytes: dead.timer.payload))
-      #expect(entry.failedCalls == 0 && entry.call?.operation == operation, "a requeue begins anew")
+      #expect(entry.call?.operation == operation && dead.timer.failures == nil, "a requeue begins anew")
       let asked = stage.apple.asked.count
       #expect(asked >= 3)
       let later = stage.time.clock.wallTime + .seconds(600)

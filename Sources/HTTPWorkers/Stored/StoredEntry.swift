@@ -26,10 +26,6 @@ struct StoredEntry: Sendable, Hashable {
   var at: Timestamp
   var content: Content
   var origin: Origin
-  /// The number of requests that failed.
-  var attempts = 0
-  /// The number of failed attempts to make the call.
-  var failedCalls = 0
   /// The result of the call, from the time when it was made until it is delivered.
   var result: JSON?
 
@@ -58,12 +54,10 @@ struct StoredEntry: Sendable, Hashable {
 
   /// The payload of the SDK timer.
   var bytes: [UInt8] {
-    var json: JSONObject = [
-      "name": .string(name), "at": .integer(at.millisecondsSince1970), "attempts": .integer(Int64(attempts)),
-    ]
+    // Earlier versions counted the attempts here and need the member. The SDK counts them now.
+    var json: JSONObject = ["name": .string(name), "at": .integer(at.millisecondsSince1970), "attempts": 0]
     json["bundleId"] = origin.bundleId.map { .string($0) }
     json["environment"] = origin.environment.map { .string($0) }
-    if failedCalls > 0 { json["failedCalls"] = .integer(Int64(failedCalls)) }
     json["result"] = result
     if origin.isReplay { json["replay"] = true }
     json["run"] = origin.run.map { .string($0) }
@@ -78,14 +72,11 @@ struct StoredEntry: Sendable, Hashable {
 
   /// Reads the payload of an SDK timer; nil if it is not one of an HTTP worker.
   init?(bytes: [UInt8]) {
-    guard let json = Self.object(bytes), case .string(let name)? = json["name"], case .integer(let at)? = json["at"],
-      case .integer(let attempts)? = json["attempts"]
+    guard let json = Self.object(bytes), case .string(let name)? = json["name"], case .integer(let at)? = json["at"]
     else { return nil }
     func text(_ name: String) -> String? { if case .string(let text)? = json[name] { text } else { nil } }
     self.name = name
     self.at = Timestamp(millisecondsSince1970: at)
-    self.attempts = Int(clamping: max(0, attempts))
-    if case .integer(let count)? = json["failedCalls"] { failedCalls = Int(clamping: max(0, count)) }
     result = json["result"]
     origin = Origin(
       bundleId: text("bundleId"), environment: text("environment"), isReplay: json["replay"] == true, run: text("run"))
