@@ -44,6 +44,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let nioCertificateReloading = Target.Dependency.product(name: "NIOCertificateReloading", package: "swift-nio-extras")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
 let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
@@ -373,7 +374,8 @@ let package = Package(
         "TestEnvironment", "Ingress", "Operations", "OpenTelemetry", "MillraceCore", "MillraceRecords",
         "MillraceWorker",
         "KafkaClient", "AppStore", "AppStoreSigning", "MillraceTime", "millrace-ingress", asyncHTTPClient, crypto,
-        lifecycle, logging, nioCertificateReloading, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1, tracing, x509,
+        httpTypes, lifecycle, logging, nioCertificateReloading, nioCore, nioEmbedded, nioHTTP1, nioHTTPTypes, nioPosix,
+        nioSSL, swiftASN1, tracing, x509,
       ]),
     tests(
       "Consumption",

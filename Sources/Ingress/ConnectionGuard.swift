@@ -10,6 +10,9 @@ internal import NIOHTTPTypes
 /// Closes a connection if a head or a body takes too long, and after a response with `Connection: close`. Responds to
 /// malformed heads, which never become a request, and to `Expect: 100-continue`.
 ///
+/// Ignores an offer of another protocol (`Upgrade`), as RFC 9110, section 7.8, allows, and closes the connection after the
+/// response: the HTTP parser stops behind such a request.
+///
 /// At any time a timer runs or a request is being processed, which has its own deadline. A client that does not read
 /// its responses would outlast that deadline, so a timer limits that, too.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
@@ -39,6 +42,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   /// Whether such a response has been sent. The rest of the input is read and dropped.
   private var isClosing = false
   private var isReadingBody = false
+  /// Whether no request can follow the last one, because the parser stops behind it.
+  private var isLastRequest = false
   /// The number of requests without a complete response. It exceeds 1 if the client uses pipelining.
   private var unanswered = 0
   private var head = Head.sound
@@ -82,6 +87,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     switch unwrapInboundIn(data) {
     case .head(let request):
       isReadingBody = true
+      isLastRequest = request.method == .connect || request.headerFields[.upgrade] != nil
       unanswered += 1
       start(.body, limits.body, context)
       // Not while an earlier request is unanswered: the client would take it for the start of that response.
@@ -98,9 +104,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     switch unwrapOutboundIn(data) {
-    case .head(let response):
+    case .head(var response):
+      if isLastRequest, unanswered == 1 { response.headerFields[.connection] = "close" }
       closesAfterAnswer = response.headerFields[.connection] == "close"
-      context.write(data, promise: promise)
+      context.write(wrapOutboundOut(.head(response)), promise: promise)
     case .body: context.write(data, promise: promise)
     case .end where closesAfterAnswer:
       context.writeAndFlush(data, promise: promise)
@@ -116,6 +123,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         start(.idle, limits.idle, context)
       }
     }
+  }
+
+  /// Reads nothing behind the last request. The parser would collect the bytes without a limit.
+  func read(context: ChannelHandlerContext) {
+    if !isLastRequest || isReadingBody { context.read() }
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {

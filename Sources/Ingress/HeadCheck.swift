@@ -46,9 +46,7 @@ struct HeadCheck: Sendable {
   }
 
   private func announcement(_ head: HTTPRequest) throws(RefusedRequest) -> Announcement {
-    // After such a request the HTTP parser stops: it would collect all further bytes without a limit, and later requests
-    // would get no response.
-    guard head.method != .connect, head.headerFields[.upgrade] == nil else { throw .upgrade }
+    guard head.method != .connect else { throw .upgrade }
     guard let version = NotificationVersion(path: URI(head.path ?? "").path) else { throw .wrongPath }
     guard head.method == .post else { throw .wrongMethod }
     if version == .v1, !acceptsV1 { throw .noSharedSecret }

@@ -26,6 +26,7 @@ package struct IngressServer: Service {
   let producer: KafkaProducer
   let certificate: ServerCertificate?
   private let sends = SendHealth()
+  private let refusals: RefusalLog
   private let topics: [String]
   private let admin: KafkaAdmin
   private let metrics: IngressMetrics
@@ -86,12 +87,14 @@ package struct IngressServer: Service {
         certificate: $0.certificate, key: $0.key, refreshInterval: details.certificateRefresh, logger: logger)
     }
     admission = try NotificationAdmission(configuration, clock: clock, revocation: revocation)
+    // In real time, which the log shows.
+    refusals = RefusalLog(logger, clock: .system)
     let intake = NotificationIntake(
       admission: admission,
       router: catalog.router, sink: producer,
       quarantine: Quarantine(
         topic: quarantineTopic, perMinute: settings.quarantinePerMinute, sink: producer, clock: clock),
-      clock: clock, metrics: metrics, sends: sends, logger: logger)
+      clock: clock, metrics: metrics, sends: sends, refusals: refusals)
     responder = IngressResponder(
       intake: intake, heads: HeadCheck(limits: settings.maxBodyBytes, acceptsV1: admission.acceptsV1),
       retryAfter: max(1, settings.retryAfter.components.seconds),
@@ -142,8 +145,8 @@ package struct IngressServer: Service {
       }
     }
     defer { preparation.cancel() }
-    // Services stop in reverse order, so the producer outlives the last request.
-    var services: [any Service] = [ProducerService(producer)]
+    // Services stop in reverse order, so the producer and the log outlive the last request.
+    var services: [any Service] = [refusals, ProducerService(producer)]
     if let certificate { services.append(certificate.reloader) }
     services.append(try application)
     do {

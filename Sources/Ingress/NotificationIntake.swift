@@ -25,7 +25,7 @@ struct NotificationIntake: Sendable {
   let clock: MillraceClock
   let metrics: IngressMetrics
   let sends: SendHealth
-  let logger: Logger
+  let refusals: RefusalLog
 
   /// Returns when Kafka has acknowledged the notification (promise 1: 200 means durable).
   /// - Parameter deadline: When to stop waiting for Kafka, in real time.
@@ -61,13 +61,14 @@ struct NotificationIntake: Sendable {
       sends.succeeded()
     } catch {
       if error.code != .messageTooLarge { sends.failed() }
-      logger.error(
-        "Kafka did not acknowledge a notification; responding 503 so that Apple retries",
-        metadata: [
+      let refused = error.code == .messageTooLarge ? RefusedRequest.recordTooLarge : .kafkaUnavailable
+      refusals.add(
+        .error, "Kafka did not acknowledge a notification; responding 503 so that Apple retries", reason: refused.label,
+        [
           "topic": "\(record.topic)", "notification": "\(record.event.id)", "error": "\(error)",
           "trace": "\(traceParent)",
         ])
-      throw error.code == .messageTooLarge ? .recordTooLarge : .kafkaUnavailable
+      throw refused
     }
   }
 
@@ -75,9 +76,10 @@ struct NotificationIntake: Sendable {
     _ refusal: Refusal, _ version: NotificationVersion, _ receivedAt: Timestamp, _ traceParent: TraceParent,
     _ deadline: ContinuousClock.Instant
   ) async -> RefusedRequest {
-    logger.log(
-      level: refusal.isWorthKeeping ? .warning : .notice, "refused a notification",
-      metadata: [
+    let level = refusal.isWorthKeeping ? Logger.Level.warning : .notice
+    refusals.add(
+      level, "refused a notification", reason: "\(level) \(version.rawValue) \(refusal.reason.rawValue)",
+      [
         "version": "\(version.rawValue)", "reason": "\(refusal.reason.rawValue)", "detail": "\(refusal.message)",
         "trace": "\(traceParent)",
       ])

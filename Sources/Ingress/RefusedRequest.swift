@@ -11,7 +11,7 @@ struct RefusedRequest: Error, Sendable, Hashable {
   /// Whether to close the connection instead of reading the rest of the request.
   var closesConnection = false
 
-  /// The request asks for another protocol, which the ingress does not speak.
+  /// The request asks for a tunnel (`CONNECT`), which the ingress does not offer.
   static let upgrade = RefusedRequest(label: "upgrade", problem: .malformedHead, closesConnection: true)
   /// The path is neither `/v1` nor `/v2`.
   static let wrongPath = RefusedRequest(label: "wrong-path", problem: .notFound)

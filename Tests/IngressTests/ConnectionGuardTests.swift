@@ -4,7 +4,12 @@
 import AppStore
 import AppStoreSigning
 import Foundation
+import HTTPTypes
+import KafkaClient
 import MillraceWorker
+import NIOCore
+import NIOEmbedded
+import NIOHTTPTypes
 import Testing
 
 @testable import Ingress
@@ -52,18 +57,86 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    "GET /v2 HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
-    "CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n",
-    "POST /v2 HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: h2c\r\ncontent-length: 2\r\n\r\n{}",
-  ])
-  func `a request for another protocol is refused, and its connection closes`(text: String) async throws {
+  @Test func `a request for a tunnel is refused, and its connection closes`() async throws {
     try await IngressFixture().run { (ingress) async throws in
       // The parser stops after such a request. Without the refusal the connection would stay open and collect bytes.
-      let received = try await RawClient.sendAndWaitForTheEnd(text, port: ingress.port)
+      let received = try await RawClient.sendAndWaitForTheEnd(
+        "CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n", port: ingress.port)
       #expect(received.hasPrefix("HTTP/1.1 400") && received.lowercased().contains("connection: close"), "\(received)")
       #expect(ingress.metrics.render().contains(#"reason="upgrade",status="400""#))
     }
+  }
+
+  /// The header fields with which clients offer HTTP/2, as Java's and curl's do, and other protocols.
+  private static let offers = [
+    "connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAEAAEAAAAIAAAAB\r\n",
+    "connection: upgrade\r\nupgrade: websocket\r\n", "upgrade: h2c\r\n",
+  ]
+
+  @Test(arguments: offers)
+  func `an offer of another protocol is ignored, and the notification is taken`(offer: String) async throws {
+    let fixture = try IngressFixture()
+    var samples = SampleNotifications(chain: fixture.chain, app: fixture.app, seed: 61)
+    let notification = try samples.next(SampleKind(.test), signedDate: IngressFixture.signedDate)
+    let body = String(decoding: notification.body, as: UTF8.self)
+    try await fixture.run { (ingress) async throws in
+      func post(_ fields: String) -> String {
+        "POST /v2 HTTP/1.1\r\nhost: a\r\n\(fields)content-length: \(body.utf8.count)\r\n\r\n"
+      }
+      let whole = try await RawClient.sendAndWaitForTheEnd(post(offer) + body, port: ingress.port)
+      #expect(whole.hasPrefix("HTTP/1.1 200") && whole.lowercased().contains("connection: close"), "\(whole)")
+      // With `Expect`, the body comes after a response. The request before keeps the connection open.
+      let parts = try await RawClient.exchange(
+        [
+          ("GET /x HTTP/1.1\r\nhost: a\r\n\r\n", "HTTP/1.1 404"),
+          (post("\(offer)expect: 100-continue\r\n"), "HTTP/1.1 100"), (body, "HTTP/1.1 200"),
+        ], port: ingress.port)
+      #expect(parts.hasPrefix("HTTP/1.1 404"), "\(parts)")
+      #expect(parts.lowercased().components(separatedBy: "connection: close").count == 2, "\(parts)")
+      let records = try await ingress.records(of: "appstore.notifications.tests")
+      #expect(records.count == 2 && Set(records.map(\.value)).count == 1)
+      #expect(!ingress.metrics.render().contains("millrace_ingress_refused_total{reason=\"upgrade\""))
+    }
+  }
+
+  @Test(arguments: offers)
+  func `a refusal of a request with an offer closes the connection, too`(offer: String) async throws {
+    try await IngressFixture().run { (ingress) async throws in
+      for (start, status) in [("GET /v2", "405"), ("POST /x", "404"), ("POST /v2", "400")] {
+        let received = try await RawClient.sendAndWaitForTheEnd(
+          "\(start) HTTP/1.1\r\nhost: a\r\n\(offer)content-length: 2\r\n\r\n{}", port: ingress.port)
+        #expect(received.hasPrefix("HTTP/1.1 \(status)"), "\(received)")
+        #expect(received.lowercased().contains("connection: close"), "\(received)")
+      }
+    }
+  }
+
+  @Test func `nothing is read behind a request with an offer, because the parser would collect it`() throws {
+    let reads = ReadCounter()
+    let channel = EmbeddedChannel()
+    let limits = ConnectionGuard.Limits(head: .seconds(1), body: .seconds(1), idle: .seconds(1))
+    try channel.pipeline.syncOperations.addHandlers([
+      reads, ConnectionGuard(limits: limits, onSlowClient: { _ in }, onMalformedHead: {}, invites: { _ in false }),
+    ])
+    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+    func read() -> Int {
+      let before = reads.count
+      channel.read()
+      return reads.count - before
+    }
+    var head = HTTPRequest(method: .post, scheme: "http", authority: "a", path: "/v2")
+    for part in [HTTPRequestPart.head(head), .end(nil)] { try channel.writeInbound(part) }
+    #expect(read() == 1)
+    try channel.writeOutbound(HTTPResponsePart.head(HTTPResponse(status: .ok)))
+    try channel.writeOutbound(HTTPResponsePart.end(nil))
+    head.headerFields[.upgrade] = "h2c"
+    try channel.writeInbound(HTTPRequestPart.head(head))
+    #expect(read() == 1, "the body has to be read")
+    try channel.writeInbound(HTTPRequestPart.end(nil))
+    #expect(read() == 0)
+    try channel.writeOutbound(HTTPResponsePart.head(HTTPResponse(status: .ok)))
+    try channel.writeOutbound(HTTPResponsePart.end(nil))
+    #expect(!channel.isActive)
   }
 
   @Test func `the response to HEAD has no body`() async throws {
@@ -210,5 +283,16 @@ import Testing
       }
       #expect(ingress.metrics.render().contains(#"reason="busy""#))
     }
+  }
+}
+
+/// Counts the reads that reach the socket.
+private final class ReadCounter: ChannelOutboundHandler {
+  typealias OutboundIn = Any
+  var count = 0
+
+  func read(context: ChannelHandlerContext) {
+    count += 1
+    context.read()
   }
 }

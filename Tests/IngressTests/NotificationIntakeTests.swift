@@ -43,7 +43,7 @@ private final class FakeSink: RecordSink {
       admission: try NotificationAdmission(fixture.configuration, clock: .system), router: catalog.router, sink: sink,
       quarantine: Quarantine(topic: "q", perMinute: 100, sink: sink, clock: clock), clock: clock,
       metrics: IngressMetrics(factory: PrometheusRegistry()), sends: SendHealth(),
-      logger: Logger(label: "test") { _ in handler })
+      refusals: RefusalLog(Logger(label: "test") { _ in handler }, clock: clock))
     try await body(intake, fixture)
   }
 
