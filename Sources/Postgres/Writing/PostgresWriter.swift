@@ -127,7 +127,7 @@ package struct PostgresWriter: Service {
     let positions = Positions()
     defer { for topic in Set(partitions.map(\.topic)) { metrics.lag(of: topic, 0) } }
     // Also while the database is down: that is when the lag grows. It ends with this function.
-    async let _: Void = measureLag(positions, member)
+    async let _: Void = measureLag(positions)
     try await writeAgain(partitions, as: member, positions)
   }
 
@@ -172,7 +172,7 @@ package struct PostgresWriter: Service {
   ) async throws {
     let connection = try await PostgresConnection.open(settings, application: "millrace-postgres")
     let writer = try await TableWriter(connection, settings, cluster: cluster)
-    let starts = try await starts(of: partitions, writer, member)
+    let starts = try await starts(of: partitions, writer)
     metrics.isConnected(true)
     defer { metrics.isConnected(false) }
     status.connected()
@@ -259,15 +259,15 @@ package struct PostgresWriter: Service {
   /// Returns where each partition continues.
   /// - Throws: ``MillraceError`` if records were deleted before they were written, or the topic was created again.
   private func starts(
-    of partitions: [TopicPartition], _ writer: TableWriter, _ member: KafkaConsumer
+    of partitions: [TopicPartition], _ writer: TableWriter
   ) async throws -> [TopicPartition: Int64] {
     // The positions first: another process may still move them, and its records are then within the ranges.
     var positions = try await writer.positions(partitions)
-    var ranges = try await member.watermarks(of: Set(partitions), timeout: Self.timeout)
+    var ranges = try await lookUpRanges(of: partitions)
     // A former leader answers with an old end until it learns that it is no longer the leader.
     for _ in 0..<5 where positions.contains(where: { $0.value > ranges[$0.key]?.upperBound ?? $0.value }) {
       try await Task.sleep(for: .seconds(1))
-      ranges = try await member.watermarks(of: Set(partitions), timeout: Self.timeout)
+      ranges = try await lookUpRanges(of: partitions)
     }
     let known = positions
     var first: [TopicPartition: Int64] = [:]
@@ -309,10 +309,25 @@ package struct PostgresWriter: Service {
       remedy: "if its old rows may stay, DELETE FROM \(settings.schema).positions WHERE \(topic)")
   }
 
-  private func measureLag(_ positions: Positions, _ member: KafkaConsumer) async {
+  /// Returns the oldest offset and the high watermark of each partition.
+  ///
+  /// librdkafka cannot interrupt a look-up, and a rebalance must not wait for one. So each has a client and a thread of its
+  /// own, and is abandoned if the task is cancelled.
+  private func lookUpRanges(of partitions: [TopicPartition]) async throws -> [TopicPartition: Range<Int64>] {
+    let found = try await MillraceClock.system.result(within: Self.timeout) { [kafka] in
+      try await KafkaAdmin(kafka).highWatermarks(of: partitions, timeout: Self.timeout)
+    }
+    guard let found else {
+      throw KafkaError(
+        code: .timedOut, operation: "look up the ends of partitions", reason: "no answer within \(Self.timeout)")
+    }
+    return found
+  }
+
+  private func measureLag(_ positions: Positions) async {
     while !Task.isCancelled {
       let current = positions.all
-      if let ranges = try? await member.watermarks(of: Set(current.keys), timeout: Self.timeout) {
+      if let ranges = try? await lookUpRanges(of: Array(current.keys)) {
         var lags: [String: Int64] = [:]
         for (partition, next) in current {
           lags[partition.topic, default: 0] += max(0, (ranges[partition]?.upperBound ?? next) - next)
