@@ -4,6 +4,7 @@
 internal import AppStore
 internal import AppStoreServerAPI
 internal import AppStoreSignature
+internal import KafkaClient
 internal import Logging
 internal import MillraceTime
 package import MillraceRecords
@@ -238,7 +239,7 @@ extension SubscriptionsWorker {
         let follower = ImportRecord(original, bundleId: bundleId, environment: environment, round: round).parts
         var record = OutputRecord(
           topic: follower.topic, key: follower.key, value: follower.value, contentType: nil)
-        record.headers = follower.headers
+        record.headers = follower.headers + [RecordHeader(ImportRecord.causeHeader, request.id)]
         return outcome.writing(record)
       }
     case .others:

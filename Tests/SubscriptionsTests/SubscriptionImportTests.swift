@@ -4,6 +4,7 @@ import AppStoreSigning
 import KafkaClient
 import MillraceTesting
 import MillraceTime
+import Synchronization
 import TestSupport
 import Testing
 
@@ -97,6 +98,76 @@ import Testing
       let result = try await check.check(row)
       #expect(result.line == "\(ids[0])  autoRenews: true in the table, false at Apple")
     }
+  }
+
+  @Test func `an import ends although unrelated records wait in retry topics`() async throws {
+    let stage = try SubscriptionStage()
+    try await stage.running { stage in
+      func requests(_ ids: [Int64]) -> [ImportRecord] {
+        ids.map { ImportRecord("\($0)", bundleId: SubscriptionStage.bundleId, environment: .production) }
+      }
+      /// A record that waits for a retry in an hour.
+      func wait(_ headers: [RecordHeader]) async throws {
+        let due = (stage.now + .seconds(3_600)).millisecondsSince1970
+        try await stage.deliver([
+          ProducerRecord(
+            topic: try #require(stage.topics.retries.last), key: Array("1".utf8), value: Array("{}".utf8),
+            headers: headers + [RecordHeader("millrace-due", "\(due)")])
+        ])
+      }
+      func progress(_ requests: [ImportRecord]) -> ImportProgress {
+        let (log, group) = (stage.log, stage.topics.group)
+        return ImportProgress(
+          of: Set(requests.map(\.id)), in: SubscriptionImport.topics(of: stage.topics, prefix: ""), of: log
+        ) { partitions in log.committedOffsets(of: group).filter { partitions.contains($0.partition) } }
+      }
+      let own = requests(try (0..<3).map { _ in try stage.buy("app.basic") })
+      let others = requests([9, 10])
+      // A version 1 notification of an unknown purchase, and the request of another import.
+      try await wait(
+        CloudEvent(id: "v1", source: "apple", type: "dev.millrace.apple.v1.DID_RENEW", subject: "1").headers)
+      try await wait(others[0].producerRecord(prefix: "").headers)
+      try await SubscriptionImport(on: stage.log, prefix: "", clock: stage.clock).write(own) { _ in }
+      let before = progress(own)
+      try await stage.settle()
+      #expect(try await progress(own).remaining() == 0)
+      try await before.watch(clock: stage.clock) { note in #expect(note == "The worker has asked about all 3 ids.") }
+      // The other import waits, also for the request that the worker made to answer it.
+      let follower = others[1].producerRecord(prefix: "").headers + [RecordHeader("ce_notificationid", others[0].id)]
+      let other = progress([others[0]])
+      #expect(try await other.remaining() == 1)
+      try await wait(follower)
+      #expect(try await other.remaining() == 2)
+      #expect(try await before.remaining() == 0)
+    }
+  }
+
+  @Test func `requests are not answered before the worker has read them, nor while they wait for a retry`() async throws
+  {
+    let log = InMemoryLog(clock: .system)
+    let topics = ["millrace.subscription-imports", "millrace.subscriptions.retry.1m"]
+    for topic in topics { try log.createTopic(topic, partitions: 2) }
+    let requests = (1...40).map {
+      ImportRecord("\($0)", bundleId: SubscriptionStage.bundleId, environment: .production)
+    }
+    let committed = Mutex<[TopicPartition: Int64]>([:])
+    let progress = ImportProgress(of: Set(requests.map(\.id)), in: topics, of: log) { _ in
+      committed.withLock { $0.map { CommittedOffset($0.key, offset: $0.value) } }
+    }
+    #expect(try await progress.remaining() == 0)
+    for request in requests { try log.append(request.producerRecord(prefix: "")) }
+    #expect(try await progress.remaining() == 40)
+    // Partition 0 is answered, except for its first request, which the worker has moved.
+    let first = log.records(in: topics[0]).filter { $0.partition == 0 }
+    let moved = try #require(first.first)
+    try log.append(
+      ProducerRecord(topic: topics[1], partition: 0, key: moved.key, value: moved.value, headers: Array(moved.headers)))
+    committed.withLock { $0[TopicPartition(topic: topics[0], partition: 0)] = Int64(first.count) }
+    #expect(try await progress.remaining() == 40 - first.count + 1)
+    committed.withLock { $0[TopicPartition(topic: topics[0], partition: 1)] = Int64(40 - first.count) }
+    #expect(try await progress.remaining() == 1)
+    committed.withLock { $0[TopicPartition(topic: topics[1], partition: 0)] = 1 }
+    #expect(try await progress.remaining() == 0)
   }
 
   @Test func `a list has one transaction id in a line`() {

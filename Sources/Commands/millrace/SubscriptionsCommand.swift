@@ -190,11 +190,18 @@ struct SubscriptionsCommand: AsyncParsableCommand {
         if kept.count < requests.count {
           console.err.note("\(HumanText.count(requests.count - kept.count, "erased customer")) left out")
         }
-        let progress = try ImportProgress(configuration, kafka, log)
+        let policy = configuration.policy(of: SubscriptionsWorker.name, standard: SubscriptionsWorker.policy)
+        let topics = WorkerTopics(SubscriptionsWorker.self, configuration, policy)
+        // This consumer is never run, so it never joins the group.
+        let group = try KafkaConsumer(kafka, subscription: .group(topics.group, topics: []))
         try await SubscriptionImport(on: log, prefix: configuration.topics.prefix, clock: clock)
           .write(kept) { count in console.err.note("\(count) of \(kept.count) requests written") }
         guard !command.noWait else { return .success }
-        try await progress.watch(kept.count, clock: .system) { console.err.note($0) }
+        let progress = ImportProgress(
+          of: Set(kept.map(\.id)), in: SubscriptionImport.topics(of: topics, prefix: configuration.topics.prefix),
+          of: log
+        ) { try await group.committed($0, timeout: .seconds(15)) }
+        try await progress.watch(clock: .system) { console.err.note($0) }
         return .success
       }
     }
@@ -202,50 +209,6 @@ struct SubscriptionsCommand: AsyncParsableCommand {
     private func bytes() throws -> [UInt8] {
       let limit = 1 << 30
       return file == "-" ? try StandardInput.readAll(limit: limit) : try Files.read(file, limit: limit)
-    }
-  }
-}
-
-/// Watches how many requests the worker has not answered.
-private struct ImportProgress: Sendable {
-  private let topics: [String]
-  private let log: KafkaLog
-  // This consumer is never run, so it never joins the group.
-  private let group: KafkaConsumer
-
-  private static let timeout = Duration.seconds(15)
-  private static let interval = Duration.seconds(2)
-
-  init(_ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, _ log: KafkaLog) throws {
-    let policy = configuration.policy(of: SubscriptionsWorker.name, standard: SubscriptionsWorker.policy)
-    let names = WorkerTopics(SubscriptionsWorker.self, configuration, policy)
-    topics = SubscriptionImport.topics(of: names, prefix: configuration.topics.prefix)
-    group = try KafkaConsumer(kafka, subscription: .group(names.group, topics: []))
-    self.log = log
-  }
-
-  /// The number of records that the worker has not finished. Records of other topics that wait for a retry count too.
-  private func remaining() async throws -> Int64 {
-    let counts = try await log.partitionCounts(of: topics, timeout: Self.timeout)
-    let partitions = counts.flatMap { topic, count in
-      (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
-    }
-    // Read committed offsets first, so that no lag is negative.
-    let committed = try await group.committed(partitions, timeout: Self.timeout)
-    let offsets = Dictionary(committed.map { ($0.partition, $0.offset) }) { $1 }
-    return try await log.highWatermarks(of: partitions, timeout: Self.timeout).reduce(0) { sum, entry in
-      sum + max(0, entry.value.upperBound - max(offsets[entry.key] ?? 0, entry.value.lowerBound))
-    }
-  }
-
-  func watch(_ total: Int, clock: MillraceClock, note: @Sendable (String) -> Void) async throws {
-    var last: Int64?
-    while true {
-      let left = try await remaining()
-      guard left > 0 else { return note("The worker has asked about all \(total) ids.") }
-      if left != last { note("\(max(0, Int64(total) - left)) of \(total) asked") }
-      last = left
-      try await clock.sleep(until: clock.now.advanced(by: Self.interval))
     }
   }
 }

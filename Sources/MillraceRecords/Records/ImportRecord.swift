@@ -12,6 +12,9 @@ package struct ImportRecord: Sendable, Hashable {
   /// The rest of `ce_type`.
   package static let typeName = "IMPORT"
 
+  /// The header of a request that the worker made to answer another one, with the `ce_id` of that one.
+  package static let causeHeader = "ce_notificationid"
+
   /// The purchase to ask about: an `originalTransactionId`, or any transaction of the customer.
   package var transactionId: String
   /// The app.

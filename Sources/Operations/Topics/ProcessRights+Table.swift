@@ -122,7 +122,8 @@ extension ProcessRights {
       .command, "`millrace subscriptions`", ["millrace-cli-subscriptions"],
       [
         .reads("appstore.subscriptions", "appstore.purchases", when: "`show`, `verify`"),
-        .reads("millrace.operations", when: "`import`"),
+        .reads(
+          "millrace.operations", "millrace.subscription-imports", "millrace.subscriptions.*", when: "`import`"),
         .writes("millrace.subscription-imports", when: "`import`"),
         .describes(group: "millrace.subscriptions", when: "`import`"),
       ]),
