@@ -37,9 +37,26 @@ public final class KafkaConsumer: Sendable {
   /// - Parameter staticMemberLeaves: Whether a static member (`group.instance.id`) leaves the group when it shuts down.
   ///   Otherwise the group reserves its partitions for the rest of the session. A dynamic member always leaves.
   /// - Throws: ``KafkaError`` with code `invalidConfiguration`.
-  public init(
+  public convenience init(
     _ configuration: KafkaConfiguration, subscription: Subscription, staticMemberLeaves: Bool = false,
     observer: ClientObserver = ClientObserver()
+  ) throws(KafkaError) {
+    try self.init(
+      configuration, subscription, isolation: nil, staticMemberLeaves: staticMemberLeaves, observer: observer)
+  }
+
+  /// Creates a client that also reads records of open and aborted transactions, to find out what blocks other readers.
+  package convenience init(
+    readingUncommitted configuration: KafkaConfiguration, from starts: [TopicPartition: StartOffset]
+  ) throws(KafkaError) {
+    try self.init(
+      configuration, .partitions(starts), isolation: "read_uncommitted", staticMemberLeaves: false,
+      observer: ClientObserver())
+  }
+
+  private init(
+    _ configuration: KafkaConfiguration, _ subscription: Subscription, isolation: String?, staticMemberLeaves: Bool,
+    observer: ClientObserver
   ) throws(KafkaError) {
     let group =
       switch subscription {
@@ -47,9 +64,11 @@ public final class KafkaConsumer: Sendable {
       // librdkafka requires a group. Without subscribe and commit, the broker never learns of it.
       case .partitions: "\(configuration.clientID)-unsubscribed"
       }
+    var properties = try configuration.consumerProperties(group: group)
+    if let isolation { properties["isolation.level"] = isolation }
     handle = try ClientHandle(
-      .consumer, properties: try configuration.consumerProperties(group: group), label: configuration.clientID,
-      gate: configuration.gate, tokens: configuration.tokens)
+      .consumer, properties: properties, label: configuration.clientID, gate: configuration.gate,
+      tokens: configuration.tokens)
     let joined: String? = if case .group(let name, _) = subscription { name } else { nil }
     pump = PollLoop(handle: handle, observer: observer.naming(group: joined))
     self.subscription = subscription

@@ -32,6 +32,8 @@ actor LaneSupervisor {
   private var unmeasured = 0
   /// The offsets up to which deleted records of running lanes are reported as lost.
   private var lost: [TopicPartition: Int64] = [:]
+  /// The positions of running lanes at the last measurement of the lag, and since when they have not moved.
+  private var positions: [TopicPartition: (read: Int64, since: MillraceClock.Instant)] = [:]
 
   init(
     starter: LaneStarter, lanes: Int, budget: APIBudget?, state: WorkerState,
@@ -154,9 +156,14 @@ actor LaneSupervisor {
         guard let source = sources[partition] else { continue }
         if range.upperBound < source.read { shorter[partition] = source.memory }
         func behind(_ offset: Int64) -> Int64 { max(0, range.upperBound - max(offset, range.lowerBound)) }
+        let unread = behind(source.read)
         parts.metrics.lag(
-          committed: behind(source.committed), unread: behind(source.read), topic: partition.topic,
-          lane: partition.partition)
+          committed: behind(source.committed), unread: unread, topic: partition.topic, lane: partition.partition)
+        let now = parts.clock.now
+        if unread == 0 || positions[partition]?.read != source.read { positions[partition] = (source.read, now) }
+        parts.metrics.stalled(
+          for: positions[partition]?.since.duration(to: now) ?? .zero, topic: partition.topic, lane: partition.partition
+        )
         reportLost(source, of: partition, before: range.lowerBound)
       }
       unmeasured = 0
@@ -299,6 +306,7 @@ actor LaneSupervisor {
     lanes[epoch] = nil
     lost = lost.filter { $0.key.partition != epoch.lane }
     measured = measured.filter { $0.key.partition != epoch.lane }
+    positions = positions.filter { $0.key.partition != epoch.lane }
     parts.metrics.left(lane: epoch.lane, topics: parts.topics.sources)
     share.remove(epoch.lane)
     budget?.setPart(share.part)

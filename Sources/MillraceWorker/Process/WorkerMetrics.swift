@@ -31,6 +31,10 @@ struct WorkerMetrics: Sendable {
       "Consumer lag: high watermark of a topic minus committed offset, by topic and lane."
     ),
     ("millrace_worker_unread_records", "Offsets of a topic that its lane has not read yet, by topic and lane."),
+    (
+      "millrace_worker_reading_stalled_seconds",
+      "Time for which a lane has read nothing from a topic with unread records, in seconds, by topic and lane."
+    ),
     ("millrace_worker_lag_seconds", "Age of the oldest record that a lane has read but not finished, in seconds."),
     ("millrace_worker_records_lost_total", "Records deleted before this worker read them (upper bound), by topic."),
     ("millrace_worker_unreadable_records_total", "Unreadable records in shared topics, by topic."),
@@ -168,6 +172,14 @@ struct WorkerMetrics: Sendable {
     }
   }
 
+  /// Records how long a lane has read nothing from a topic that has unread records.
+  func stalled(for duration: Duration, topic: String, lane: Int32) {
+    Gauge(
+      label: "millrace_worker_reading_stalled_seconds",
+      dimensions: [worker, ("topic", topic), ("lane", String(lane))], factory: factory
+    ).record(duration / .seconds(1))
+  }
+
   func lag(age: Duration, lane: Int32) {
     Gauge(label: "millrace_worker_lag_seconds", dimensions: [worker, ("lane", String(lane))], factory: factory)
       .record(max(.zero, age) / .seconds(1))
@@ -178,7 +190,10 @@ struct WorkerMetrics: Sendable {
     inFlight(0, lane: lane)
     ledger(0, lane: lane)
     lag(age: .zero, lane: lane)
-    for topic in topics { lag(committed: 0, unread: 0, topic: topic, lane: lane) }
+    for topic in topics {
+      lag(committed: 0, unread: 0, topic: topic, lane: lane)
+      stalled(for: .zero, topic: topic, lane: lane)
+    }
   }
 
   private func recordEnded(_ type: String, _ outcome: String) {

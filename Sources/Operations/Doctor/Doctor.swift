@@ -94,7 +94,7 @@ package struct Doctor: Sendable {
     } catch {
       try add([DoctorFinding(.cluster, error)])
       try add(
-        [DoctorFinding.Check.topics, .replicas, .durability, .probe].map {
+        [DoctorFinding.Check.topics, .replicas, .durability, .transactions, .probe].map {
           DoctorFinding($0, .skipped, "the cluster did not answer")
         })
       return nil
@@ -111,6 +111,10 @@ package struct Doctor: Sendable {
     try add(ClusterChecks.topics(survey))
     try add(ClusterChecks.replicas(survey))
     try add(ClusterChecks.durability(catalog, present, configuration.kafka.durability))
+    try add(
+      await TransactionChecks(
+        kafka: kafka, prefix: configuration.topics.prefix, clock: .system, timeout: options.timeout
+      ).findings(present.map { ($0.topic, $0.partitions) }))
     let log = KafkaLog(kafka, cluster: survey.cluster)
     guard !options.skipped.contains(.probe) else {
       try add([DoctorFinding(.probe, .skipped, "by option")])

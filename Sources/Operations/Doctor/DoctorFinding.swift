@@ -19,6 +19,8 @@ package struct DoctorFinding: Sendable, Hashable {
     case replicas
     /// The topics are as durable as their files require.
     case durability
+    /// No transaction blocks the readers of a topic.
+    case transactions
     /// A record that was written can be read.
     case probe
     /// Apple accepts the key of each app.

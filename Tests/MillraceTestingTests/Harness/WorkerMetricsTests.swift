@@ -106,6 +106,43 @@ private struct Slow: NotificationWorker {
     }
   }
 
+  @Test func `a transaction of another program stalls the reading of its topic, and nothing else says so`() async throws
+  {
+    let registry = PrometheusRegistry()
+    var setup = WorkerHarness.Setup()
+    setup.metrics = registry
+    setup.lanes = 1
+    try await WorkerHarness.run(Winback.self, setup) { harness in
+      try await harness.receive(.expired, .voluntary)
+      let topic = NotificationFamily.subscriptions.topic
+      func stalled() -> Double? {
+        value("millrace_worker_reading_stalled_seconds", [#"topic="\#(topic)""#], in: registry.render())
+      }
+      await harness.measureLag()
+      #expect(stalled() == 0)
+      // A record of the transaction, and a notification behind it.
+      let first = try #require(await harness.records(in: topic).first)
+      let copy = ProducerRecord(
+        topic: topic, partition: 0, key: first.key, value: first.value, headers: Array(first.headers))
+      let writer = try harness.log.makeTransactionalWriter(id: "stranger", timeout: .seconds(900))
+      try await writer.initialize(timeout: .seconds(1))
+      try await writer.begin()
+      _ = try await writer.send(copy)
+      try harness.log.append(copy)
+      for seconds in [0.0, 300, 600] {
+        if seconds > 0 { try await harness.advance(by: .seconds(300)) }
+        await harness.measureLag()
+        #expect(stalled() == seconds)
+        #expect(value("millrace_worker_lag_seconds", [#"lane="0""#], in: registry.render()) == 0)
+        #expect(value("millrace_worker_unread_records", [#"topic="\#(topic)""#], in: registry.render()) == 2)
+      }
+      try await writer.abort(timeout: .seconds(1))
+      try await harness.settle()
+      await harness.measureLag()
+      #expect(stalled() == 0)
+    }
+  }
+
   @Test func `records that retention deletes before a running worker reads them are counted once`() async throws {
     let registry = PrometheusRegistry()
     var setup = WorkerHarness.Setup()

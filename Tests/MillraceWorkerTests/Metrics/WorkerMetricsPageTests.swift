@@ -84,10 +84,9 @@ import Testing
     let timed = values("handler_duration_seconds", "type")
     #expect(timed.contains("timer") && timed.isSubset(of: types), "\(timed)")
     #expect(values("retries_total", "topic") == Set(topics.retries))
-    for name in ["lag_records", "unread_records"] { #expect(values(name, "topic") == Set(topics.sources), "\(name)") }
-    for name in [
-      "records_in_flight", "lag_records", "unread_records", "lag_seconds", "ledger_entries", "timers_failing",
-    ] {
+    let offsets = ["lag_records", "unread_records", "reading_stalled_seconds"]
+    for name in offsets { #expect(values(name, "topic") == Set(topics.sources), "\(name)") }
+    for name in offsets + ["records_in_flight", "lag_seconds", "ledger_entries", "timers_failing"] {
       #expect(values(name, "lane") == ["0", "1"], "\(name)")
     }
   }

@@ -237,7 +237,7 @@ struct DoctorClusterTests {
     let cluster = try #require(summary.findings.first { $0.check == .cluster })
     #expect(cluster.severity == .failure && cluster.remedy?.contains("kafka.bootstrapServers") == true)
     let skipped = summary.findings.filter { $0.severity == .skipped }.map(\.check)
-    #expect(skipped == [.topics, .replicas, .durability, .probe, .apple, .testNotification])
+    #expect(skipped == [.topics, .replicas, .durability, .transactions, .probe, .apple, .testNotification])
     #expect(summary.status == .failure && summary.sentence.contains("skipped"))
   }
 

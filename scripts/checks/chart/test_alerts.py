@@ -58,6 +58,7 @@ def lateness(fast, slow):
 
 
 POSTGRES_LAG = 'millrace_postgres_lag_records{topic="appstore.subscriptions",pod="a"}'
+STALLED = 'millrace_worker_reading_stalled_seconds{worker="w",topic="%s",lane="0",pod="a"}'
 TOKENS = 'millrace_kafka_token_fetches_total{outcome="%s",namespace="shop",pod="a"}'
 LEAF = "millrace_ingress_apple_certificate_end_seconds"
 ACCEPTED = 'millrace_ingress_app_accepted_total{app="a",environment="Production",pod="p"}'
@@ -196,6 +197,10 @@ CASES = [
     ),
     Case("MillraceLag", {'millrace_worker_lag_seconds{worker="w",lane="0"}': "0+60x20 0+0x20"}, {6: 0, 15: 1, 30: 0}),
     Case("MillraceLag", {'millrace_worker_lag_seconds{worker="w",lane="0"}': "290+0x60"}, {30: 0}),
+    # A transaction that is open for 15 minutes; then a retry topic whose records wait in memory, and a busy lane.
+    Case("MillraceReadingStalled", {STALLED % "t": "0+0x5 0+60x15 0+0x20"}, {8: 0, 10: 1, 20: 1, 25: 0}),
+    Case("MillraceReadingStalled", {STALLED % "millrace.w.retry.1h": "0+60x60"}, {30: 0, 60: 0}),
+    Case("MillraceReadingStalled", {STALLED % "t": "0 20 0 60 0 110 0 0 90 0 0 0 60 0 0 0"}, {5: 0, 9: 0, 15: 0}),
     Case(
         "MillraceDeadLetters",
         {'millrace_worker_dead_letters_total{worker="w",reason="r",pod="a"}': "_x10 1+0x50"},
