@@ -2,7 +2,8 @@
 # Gives a worker more lanes under load, and checks that nothing is lost or done twice.
 # Three processes of a worker run with 4 lanes while notifications arrive. Then the notifications go to topics with 12
 # lanes, the processes finish and stop, `millrace topics relane` copies what they remember and what waits (it is killed on
-# the way, and run again), and three processes run with the new topics. Each notification must have one event and each timer
+# the way, and run again). An old process runs once more by mistake, the command copies the rest, and three processes run
+# with the new topics. Each notification must have one event and each timer
 # must fire once, each effect must be called once, and the renewals of each subscription must be handled in their order.
 #
 #   scripts/scenario relane             about a minute and a half; prints the random seed

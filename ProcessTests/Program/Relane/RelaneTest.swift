@@ -120,6 +120,7 @@ actor RelaneTest {
       """)
     moved.notes.split(separator: "\n").forEach { say("  \($0)") }
 
+    try await runOldWorkerAgain()
     try await after.start(3)
     try await after.waitUntilReady()
     let late = try await relane(["--yes"], file: "late")
@@ -139,6 +140,23 @@ actor RelaneTest {
     isSending = false
     try await load.value
     return try await settle()
+  }
+
+  /// Starts an old process after the move, by mistake. What it does must be copied, or its timers fire twice.
+  private func runOldWorkerAgain() async throws {
+    let reminded = observer.reminded.count
+    try await before.start(1)
+    try await wait(for: "timers of the old worker to fire after the move") { observer.reminded.count >= reminded + 3 }
+    for failed in try await before.leave() { faults.append("\(failed)") }
+    let survey = try await relane(["--dry-run"], file: "ran-again")
+    expect(survey.output.contains(#""state":"ready""#), "the old worker ran again: \(survey.output)\(survey.notes)")
+    let rest = try await relane(["--yes"], file: "rest")
+    guard rest.status == 0 else { throw RunError("relane ended with \(rest.status): \(rest.notes)") }
+    let settled = try await relane(["--yes"], file: "settled")
+    expect(
+      settled.status == 0 && settled.output.contains(#""state":"moved""#), "the rest was not copied: \(settled.output)")
+    say(
+      "an old process ran after the move, and fired \(observer.reminded.count - reminded) timers; the rest was copied")
   }
 
   private func relane(_ arguments: [String], file: String) async throws -> CommandResult {

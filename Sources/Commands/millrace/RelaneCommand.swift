@@ -13,7 +13,8 @@ struct RelaneCommand: AsyncParsableCommand {
       new number of lanes must be a multiple of the old one. Copies the ledgers, delayed records, open dead letters and tables. \
       The workers must have handled everything and be stopped. docs/upgrade.md has the whole procedure.
 
-      If the command is interrupted, run it again: it continues where it ended, and copies nothing twice.
+      If the command is interrupted, run it again: it continues where it ended, and copies nothing twice. Run it again, too, \
+      if an old worker ran by mistake after the move, before you start the new ones.
 
       Examples:
         millrace topics relane --from-prefix shop-4. --dry-run

@@ -25,10 +25,9 @@ package struct LaneChange: Sendable {
   private let clock: MillraceClock
   private let note: @Sendable (String) -> Void
 
-  private static let timeout = Duration.seconds(15)
-  private static let pageSize = 1_000
-  /// The most bytes in one transaction, except that one record may be larger.
-  private static let transactionBytes = 4 << 20
+  private static let timeout = LaneCopy.timeout
+  /// Compaction may remove a tombstone of the ledger after a day (`delete.retention.ms`). Half of that leaves time.
+  private static let tombstones = Duration.seconds(12 * 3_600)
   /// The metadata of the offsets at which the new workers start.
   private static let mark = "relane"
   /// The metadata of the position behind a ledger, once its worker may start.
@@ -85,6 +84,7 @@ package struct LaneChange: Sendable {
     }
     let progress = try progressGroup()
     var survey = LaneChangeSurvey()
+    survey.erasures = try await erasures(counts).rest(progress, log).count
     for (name, delays) in workers {
       let (old, new) = (topics(of: name, delays, oldPrefix), topics(of: name, delays, newPrefix))
       guard let before = counts[old.ledger], let after = counts[new.ledger] else {
@@ -113,10 +113,6 @@ package struct LaneChange: Sendable {
     var worker = LaneChangeSurvey.Worker(name: name, state: .blocked, oldLanes: division.old, newLanes: division.new)
     let ledger = TopicPartition(topic: old.ledger, partition: 0)
     let ended = try await progress.committed([ledger], timeout: Self.timeout)
-    if ended.first?.metadata == Self.done {
-      worker.state = .moved
-      return worker
-    }
     let started = try await committed(new.group, in: catalog.topics.map { newPrefix + $0.name }, counts)
     worker.newProcesses = try await admin.members(ofGroup: new.group, timeout: Self.timeout).count
     worker.hasStarted = started.contains { $0.metadata != Self.mark }
@@ -137,7 +133,15 @@ package struct LaneChange: Sendable {
       .map { String($0.dropFirst(oldPrefix.utf8.count)) }.sorted()
     let commands = try await operations(of: name).said()
     worker.openCommands = commands.all.values.count(where: \.isOpen)
-    if worker.objection == nil { worker.state = .ready }
+    if ended.first?.metadata == Self.done {
+      worker.isMoved = true
+      let parts = try await parts(of: name, division, old, new)
+      let rest = try await parts.ledger.rest(progress, log)
+      worker.isTooLate = rest.since.map { clock.wallTime - $0 > Self.tombstones } ?? false
+      worker.late = rest.count
+      for part in parts.waiting + [parts.letters] { worker.late += try await part.rest(progress, log).count }
+    }
+    if worker.objection == nil { worker.state = worker.isMoved && worker.late == 0 ? .moved : .ready }
     return worker
   }
 
@@ -148,51 +152,38 @@ package struct LaneChange: Sendable {
   package func carryOut(_ survey: LaneChangeSurvey) async throws {
     if let objection = survey.objection { throw objection }
     try await ReplayWriter.use(for: Self.mark, prefix: newPrefix, on: log, clock: clock) { writer in
-      let copier = Copier(
+      let copier = LaneCopier(
         log: log, writer: writer, progress: try progressGroup(),
         group: try await progressGroup().groupMetadata())
+      let erased = try await copier.copy(try await self.erasures())
+      if erased > 0 { note("\(HumanText.count(erased, "erasure")) copied") }
       let ready = survey.workers.filter { $0.state == .ready }
       if !ready.isEmpty { try await moveTables(copier) }
       for worker in ready { try await move(worker, copier) }
     }
   }
 
-  private func moveTables(_ copier: Copier) async throws {
+  private func moveTables(_ copier: LaneCopier) async throws {
     let counts = try await log.partitionCounts(of: tables.map { oldPrefix + $0 }, timeout: Self.timeout)
     for table in tables {
       let target = newPrefix + table
-      let copied = try await copier.copy(partitions(oldPrefix + table, counts)) { [$0.copy(to: target, nil)] }
+      let copied = try await copier.copy(
+        LaneCopy(partitions: partitions(oldPrefix + table, counts)) { [$0.copy(to: target, nil)] })
       if copied > 0 { note("\(table): \(HumanText.count(copied, "row")) copied") }
     }
   }
 
-  private func move(_ worker: LaneChangeSurvey.Worker, _ copier: Copier) async throws {
+  private func move(_ worker: LaneChangeSurvey.Worker, _ copier: LaneCopier) async throws {
     guard let division = LaneDivision(from: worker.oldLanes, to: worker.newLanes),
       let delays = workers.first(where: { $0.name == worker.name })?.delays
     else { return }
     let (old, new) = (topics(of: worker.name, delays, oldPrefix), topics(of: worker.name, delays, newPrefix))
-    let lanes = (0..<Int32(clamping: division.old)).map { $0 }
-    func partitions(_ topic: String) -> [TopicPartition] {
-      lanes.map { TopicPartition(topic: topic, partition: $0) }
-    }
-    let entries = try await copier.copy(partitions(old.ledger)) { record in
-      try division.lanes(ofLedgerKey: record.key ?? [], value: record.value, in: record.partition)
-        .map { record.copy(to: new.ledger, $0) }
-    }
+    let parts = try await parts(of: worker.name, division, old, new)
+    let entries = try await copier.copy(parts.ledger)
     var waiting = 0
-    let starts = try await committed(
-      old.group, in: old.retries + [old.replay],
-      Dictionary(uniqueKeysWithValues: (old.retries + [old.replay]).map { ($0, division.old) }))
-    for (source, target) in zip(old.retries + [old.replay], new.retries + [new.replay]) {
-      waiting += try await copier.copy(partitions(source), from: starts) { record in
-        [record.copy(to: target, division.lane(of: record.key, in: record.partition))]
-      }
-    }
-    let commands = try await operations(of: worker.name).said()
-    let letters = try await copier.copy(partitions(old.deadLetters)) { record in
-      guard commands.status(ofDeadLetter: record.partition, record.offset).isFree else { return [] }
-      return [record.copy(to: new.deadLetters, division.lane(of: record.key, in: record.partition))]
-    }
+    for part in parts.waiting { waiting += try await copier.copy(part) }
+    let letters = try await copier.copy(parts.letters)
+    try await checkThatNothingRan(worker.name, old, [parts.ledger, parts.letters] + parts.waiting, copier.progress)
     try await open(worker, new, division, copier)
     try await copier.finish(TopicPartition(topic: old.ledger, partition: 0), metadata: Self.done)
     note(
@@ -200,9 +191,21 @@ package struct LaneChange: Sendable {
         + "\(HumanText.count(waiting, "delayed record")) and \(HumanText.count(letters, "dead letter")) copied")
   }
 
+  /// Checks that no process of the old worker ran meanwhile.
+  private func checkThatNothingRan(
+    _ worker: String, _ old: WorkerTopics, _ parts: [LaneCopy], _ progress: KafkaConsumer
+  ) async throws {
+    var isLate = try await !admin.members(ofGroup: old.group, timeout: Self.timeout).isEmpty
+    for part in parts where !isLate { isLate = try await part.rest(progress, log).count > 0 }
+    guard isLate else { return }
+    throw OperationError(
+      .failed, "its old processes ran while it was moved", at: worker,
+      remedy: "stop them, and run the command again: it copies the rest")
+  }
+
   /// Commits the offsets at which the new worker starts, also if its `start` is `latest`.
   private func open(
-    _ worker: LaneChangeSurvey.Worker, _ new: WorkerTopics, _ division: LaneDivision, _ copier: Copier
+    _ worker: LaneChangeSurvey.Worker, _ new: WorkerTopics, _ division: LaneDivision, _ copier: LaneCopier
   ) async throws {
     let sources = (worker.inputs.map { newPrefix + $0 } + new.retries + [new.replay]).flatMap { topic in
       (0..<Int32(clamping: division.new)).map { TopicPartition(topic: topic, partition: $0) }
@@ -218,6 +221,52 @@ package struct LaneChange: Sendable {
       throw OperationError(
         .failed, "a process of the worker runs with the new topics, before the move is complete", at: worker.name,
         remedy: "stop it, delete the new topics, and begin again")
+    }
+  }
+
+  // MARK: - What is copied
+
+  /// Returns the copies of a worker's records.
+  private func parts(
+    of worker: String, _ division: LaneDivision, _ old: WorkerTopics, _ new: WorkerTopics
+  ) async throws -> (ledger: LaneCopy, waiting: [LaneCopy], letters: LaneCopy) {
+    let lanes = (0..<Int32(clamping: division.old)).map { $0 }
+    func partitions(_ topic: String) -> [TopicPartition] {
+      lanes.map { TopicPartition(topic: topic, partition: $0) }
+    }
+    let ledger = LaneCopy(partitions: partitions(old.ledger)) { record in
+      try division.lanes(ofLedgerKey: record.key ?? [], value: record.value, in: record.partition)
+        .map { record.copy(to: new.ledger, $0) }
+    }
+    let sources = old.retries + [old.replay]
+    let starts = try await committed(
+      old.group, in: sources, Dictionary(uniqueKeysWithValues: sources.map { ($0, division.old) }))
+    let waiting = zip(sources, new.retries + [new.replay]).map { source, target in
+      LaneCopy(partitions: partitions(source), starts: starts) { record in
+        [record.copy(to: target, division.lane(of: record.key, in: record.partition))]
+      }
+    }
+    let commands = try await operations(of: worker).said()
+    let letters = LaneCopy(partitions: partitions(old.deadLetters)) { record in
+      guard commands.status(ofDeadLetter: record.partition, record.offset).isFree else { return [] }
+      return [record.copy(to: new.deadLetters, division.lane(of: record.key, in: record.partition))]
+    }
+    return (ledger, waiting, letters)
+  }
+
+  /// The marks of erased customers, for backfill and import. The workers have them in their ledgers, and no worker executes
+  /// the copies, which name none and have no key of a customer.
+  private func erasures(_ counts: [String: Int]? = nil) async throws -> LaneCopy {
+    let name = "millrace.operations"
+    let (topic, target) = (oldPrefix + name, newPrefix + name)
+    let known: [String: Int] =
+      if let counts { counts } else { try await log.partitionCounts(of: [topic], timeout: Self.timeout) }
+    return LaneCopy(partitions: partitions(topic, known)) { record in
+      guard case .command(var command)? = OperationsRecord(record), command.erasedMark != nil else { return [] }
+      (command.worker, command.run, command.action) = (OperationCommand.noWorker, nil, .erase(customer: ""))
+      var copy = OperationsRecord.command(command).producerRecord(target)
+      copy.timestamp = record.timestamp
+      return [copy]
     }
   }
 
@@ -246,64 +295,6 @@ package struct LaneChange: Sendable {
     // This consumer is never run, so it never joins the group.
     try await KafkaConsumer(kafka, subscription: .group(group, topics: []))
       .committed(topics.flatMap { partitions($0, counts) }, timeout: Self.timeout)
-  }
-
-  // MARK: - Copies
-
-  private struct Copier: Sendable {
-    let log: KafkaLog
-    let writer: ReplayWriter
-    let progress: KafkaConsumer
-    let group: GroupMetadata
-
-    /// Copies partitions from where an earlier program ended.
-    /// - Parameters:
-    ///   - starts: Where to begin otherwise; nil: with the oldest record.
-    ///   - targets: Returns the copies of a record.
-    /// - Returns: The number of records that have a copy.
-    func copy(
-      _ partitions: [TopicPartition], from starts: [CommittedOffset]? = nil,
-      _ targets: @escaping @Sendable (ConsumerRecord) throws -> [ProducerRecord]
-    ) async throws -> Int {
-      guard !partitions.isEmpty else { return 0 }
-      let before = try await progress.committed(partitions, timeout: LaneChange.timeout)
-      let ranges = try await log.highWatermarks(of: partitions, timeout: LaneChange.timeout)
-      let count = Counter()
-      for partition in partitions {
-        let position = before.first { $0.partition == partition } ?? starts?.first { $0.partition == partition }
-        let range = ranges[partition] ?? 0..<0
-        let start = max(position?.offset ?? range.lowerBound, range.lowerBound)
-        guard start < range.upperBound else { continue }
-        try await log.scan(
-          partition, from: .offset(start), to: .offset(range.upperBound), upTo: LaneChange.pageSize
-        ) { page in
-          var (copies, bytes, copied) = ([ProducerRecord](), 0, 0)
-          for (index, record) in page.enumerated() {
-            let own = try targets(record)
-            copied += own.isEmpty ? 0 : 1
-            bytes += own.count * ((record.key?.count ?? 0) + (record.value?.count ?? 0))
-            copies += own
-            guard bytes >= LaneChange.transactionBytes || index == page.count - 1, !copies.isEmpty else { continue }
-            try await writer.write(
-              copies, committing: [CommittedOffset(partition, offset: record.offset + 1)], of: group)
-            await count.add(copied)
-            (copies, bytes, copied) = ([], 0, 0)
-          }
-        }
-      }
-      return await count.value
-    }
-
-    /// Stores that everything of a worker was copied.
-    func finish(_ ledger: TopicPartition, metadata: String) async throws {
-      let end = try await log.highWatermarks(of: [ledger], timeout: LaneChange.timeout)[ledger]?.upperBound ?? 0
-      try await writer.write([], committing: [CommittedOffset(ledger, offset: end, metadata: metadata)], of: group)
-    }
-  }
-
-  private actor Counter {
-    private(set) var value = 0
-    func add(_ count: Int) { value += count }
   }
 }
 

@@ -39,8 +39,19 @@ package struct LaneChangeSurvey: Sendable, Hashable {
     /// The topics of its families, without prefix.
     package var inputs: [String] = []
 
+    /// Whether everything was copied once.
+    package var isMoved = false
+    /// The records with copies that its old processes wrote after that.
+    package var late = 0
+    /// Whether the old ledger may lack the removal of an entry that was copied.
+    package var isTooLate = false
+
     /// The obstacle to the move, with its remedy; nil if there is none.
     package var objection: String? {
+      if isMoved, newProcesses > 0 || hasStarted { return objectionToRunningTwice }
+      if isTooLate {
+        return "its old processes have run again since the move, for too long to copy the rest: choose another prefix"
+      }
       if newProcesses > 0 || hasStarted {
         return "it has already run with the new topics: stop it and choose another prefix"
       }
@@ -58,20 +69,44 @@ package struct LaneChangeSurvey: Sendable, Hashable {
       }
       return nil
     }
+
+    /// The reason why a moved worker that has started is not settled; nil if there is none. The rest cannot be copied now,
+    /// because the new processes have their ledgers in memory.
+    private var objectionToRunningTwice: String? {
+      if late > 0 {
+        return
+          "its old processes ran again after the move, and wrote \(late) records that the new ones do not know: stop "
+          + "the old processes; the new ones may repeat those effects and timers (docs/upgrade.md)"
+      }
+      if unhandled > 0 {
+        return
+          "\(unhandled) records reached the old topics after the move: direct the ingress to the new topics, and copy "
+          + "them with `millrace replay`"
+      }
+      if oldProcesses > 0 {
+        return
+          "\(HumanText.count(oldProcesses, "process", plural: "processes")) run with the old topics after the move: stop them now"
+      }
+      return nil
+    }
   }
 
   /// The workers, sorted by name.
   package var workers: [Worker] = []
+  /// The erasures of customers that the new deployment does not know yet.
+  package var erasures = 0
 
   /// The reason why nothing can be moved now; nil if there is none.
   package var objection: OperationError? {
     guard let worker = workers.first(where: { $0.state == .blocked }) else { return nil }
     return OperationError(
-      .failed, "the worker cannot be moved yet", at: worker.name, remedy: worker.objection ?? "run the command again")
+      .failed,
+      worker.isMoved ? "the worker was moved, but then its old topics changed" : "the worker cannot be moved yet",
+      at: worker.name, remedy: worker.objection ?? "run the command again")
   }
 
-  /// Whether a worker waits for its move.
-  package var hasWork: Bool { workers.contains { $0.state == .ready } }
+  /// Whether a worker waits for its move, or an erasure for its copy.
+  package var hasWork: Bool { erasures > 0 || workers.contains { $0.state == .ready } }
 
   /// The workers as a table.
   package func lines(width: Int?, usesColor: Bool) -> [String] {
@@ -98,7 +133,7 @@ package struct LaneChangeSurvey: Sendable, Hashable {
         "worker": .string(worker.name), "state": .string(worker.state.rawValue),
         "oldLanes": .integer(Int64(worker.oldLanes)), "newLanes": .integer(Int64(worker.newLanes)),
         "processes": .integer(Int64(worker.oldProcesses)), "unhandled": .integer(worker.unhandled),
-        "waiting": .integer(worker.waiting),
+        "waiting": .integer(worker.waiting), "late": .integer(Int64(worker.late)),
         "why": worker.state == .blocked ? worker.objection.map { .string($0) } ?? .null : .null,
       ]
       return String(decoding: json.serialized(), as: UTF8.self)
