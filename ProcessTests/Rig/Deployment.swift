@@ -59,10 +59,27 @@ package struct Deployment: Sendable {
       configuration = try LoadedConfiguration.load(path: path, environment: environment).configuration
       kafka = try configuration.kafka.client(clientID: "millrace-scenarios").eager
       log = try await KafkaLog.connect(kafka, timeout: .seconds(30))
-      if cluster == nil { try await succeed(["topics", "apply", "--yes"], file: "topics") }
+      if cluster == nil {
+        try await succeed(["topics", "apply", "--yes"], file: "topics")
+        try await waitUntilEveryBrokerKnowsTheTopics()
+      }
     } catch {
       cluster?.end()
       throw error
+    }
+  }
+
+  /// A broker learns of new topics a moment after the one that was asked, and until then says that they are missing.
+  private func waitUntilEveryBrokerKnowsTheTopics() async throws {
+    let brokers = kafka.bootstrapServers.split(separator: ",").map { server in
+      var kafka = kafka
+      kafka.bootstrapServers = String(server)
+      return KafkaAdmin(kafka)
+    }
+    try await wait(for: "every broker to know the topics") {
+      var known: Set<[String]> = []
+      for broker in brokers { known.insert(try await broker.topicNames(withPrefix: prefix, timeout: .seconds(30))) }
+      return known.count == 1
     }
   }
 

@@ -17,6 +17,7 @@ struct CrashCommand: AsyncParsableCommand {
   var scenarios: [CrashScenario]
 
   @Option(help: "The number of kills, restarts or pauses.") var rounds = 10
+  @Option(help: "The number of lanes; by default that of the scenario.") var lanes: Int?
   @Option(help: "The number of deployments that run each scenario in parallel.") var deployments = 1
   @Option(help: "The directory of a scripts/kafka cluster whose nodes may be killed and paused.")
   var nodes: String?
@@ -51,9 +52,9 @@ struct CrashCommand: AsyncParsableCommand {
           continue
         }
         for number in 0..<max(1, deployments) {
-          group.addTask { [rounds] in
+          group.addTask { [rounds, lanes] in
             try await CrashTest.run(
-              scenario, number: number + 1, rounds: rounds, seed: rig.seed &+ UInt64(number), rig, nodes)
+              scenario, number: number + 1, rounds: rounds, lanes: lanes, seed: rig.seed &+ UInt64(number), rig, nodes)
           }
         }
       }

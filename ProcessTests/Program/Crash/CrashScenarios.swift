@@ -252,6 +252,7 @@ extension CrashTest {
       faults.append("\(name) was called again by the last process")
     }
     faults += after.faults(promise)
+    faults += try await lag()
     for (id, reason) in after.deadLetters where reason != promise.deadly {
       faults.append("\(id) became a dead letter: \(reason)")
     }

@@ -8,6 +8,7 @@ import MillraceRecords
 import MillraceTesting
 import Operations
 import ScenarioRig
+import Synchronization
 
 actor CrashTest {
   static let worker = CrashWorker.name
@@ -53,11 +54,13 @@ actor CrashTest {
 
   /// Runs a scenario with its own deployment and ends all processes afterwards.
   static func run(
-    _ scenario: CrashScenario, number: Int, rounds: Int, seed: UInt64, _ rig: Rig, _ nodes: KafkaNodes?
+    _ scenario: CrashScenario, number: Int, rounds: Int, lanes: Int?, seed: UInt64, _ rig: Rig, _ nodes: KafkaNodes?
   ) async throws -> CrashVerdict {
     let name = "\(scenario.rawValue)-\(number)"
     let fixtures = try NotificationFixtures(from: now, seed: seed)
-    let deployment = try await deploy(scenario.size, name, fixtures.chain, fixtures.app, rig)
+    var size = scenario.size
+    size.lanes = lanes ?? size.lanes
+    let deployment = try await deploy(size, name, fixtures.chain, fixtures.app, rig)
     defer { deployment.end() }
     let endpoint = CountingEndpoint(seed: seed)
     return try await endpoint.serving { url in
@@ -68,8 +71,8 @@ actor CrashTest {
           do {
             return try await test.run(scenario, rounds: rounds, seed: seed)
           } catch let error as RunError {
-            let problems = await test.problems.prefix(5).map { "\n    \($0)" }
-            throw RunError("\(name): \(error)\(problems.joined())")
+            let notes = await Array(test.problems.prefix(5)) + test.unsettled()
+            throw RunError("\(name): \(error)\(notes.map { "\n    \($0)" }.joined())")
           }
         } thenAlways: {
           endpoint.release()
@@ -221,18 +224,53 @@ actor CrashTest {
 
   // MARK: - Findings
 
+  /// What is missing, or there twice, if a run cannot go on.
+  private func unsettled() async -> [String] {
+    do {
+      var findings = try await findings()
+      for record in try await deployment.log.everything(in: topics.retries) {
+        if let id = record.text("ce_id") { findings.delayed.insert(id) }
+      }
+      return faultLines(findings.unsettled, upTo: 20) { $0 }
+    } catch {
+      return ["could not read what is missing: \(error)"]
+    }
+  }
+
+  /// The records that the worker has not committed, as sentences.
+  func lag() async throws -> [String] {
+    let partitions = try await deployment.log.partitions(of: topics.sources)
+    let committed = try await KafkaConsumer(deployment.kafka, subscription: .group(topics.group, topics: []))
+      .committed(partitions, timeout: .seconds(30))
+    let offsets = Dictionary(committed.map { ($0.partition, $0.offset) }) { $1 }
+    var lag: [String] = []
+    for (partition, range) in try await deployment.log.highWatermarks(of: partitions, timeout: .seconds(30)) {
+      let start = max(offsets[partition] ?? 0, range.lowerBound)
+      guard start < range.upperBound else { continue }
+      // The end of a transaction also has an offset.
+      let left = Mutex(0)
+      try await deployment.log.scan(partition, from: .offset(start), to: .highWatermark, upTo: 1_000) { page in
+        left.withLock { $0 += page.count }
+      }
+      let count = left.withLock { $0 }
+      if count > 0 { lag.append("\(count) records of \(partition) after the committed offset \(start)") }
+    }
+    return lag
+  }
+
   func findings() async throws -> Findings {
     let log = deployment.log
     var findings = Findings()
     (findings.sent, findings.discarded) = (sent, discarded)
     findings.effects = endpoint.effects
+    // First the ledger: what it says is done has its events, which were committed with it.
+    for record in try await log.everything(in: [topics.ledger]) { findings.takeLedger(record) }
     for record in try await log.everything(in: [topics.events]) { findings.take(record) }
     for record in try await log.everything(in: [topics.deadLetters]) {
       guard let letter = DeadLetter(record.headers), let id = record.text("ce_id") ?? record.text("millrace-timer")
       else { continue }
       findings.deadLetters[id] = letter.reason
     }
-    for record in try await log.everything(in: [topics.ledger]) { findings.takeLedger(record) }
     findings.trimmed = try await log.trimmed(of: topics.laneTopics + [topics.events, topics.operations])
       .map { "\($0)" }
     return findings

@@ -77,6 +77,8 @@ struct Findings: Sendable {
   var effects: [String: CountingEndpoint.Effect] = [:]
   /// The partitions whose oldest records retention has deleted, so they cannot be checked.
   var trimmed: [String] = []
+  /// The notifications with a record in a retry topic.
+  var delayed: Set<String> = []
   /// The number of foreign records on the event topic.
   var strangers = 0
   /// The problems of unreadable events.
@@ -217,6 +219,27 @@ extension Findings {
   /// The notifications that the ledger does not list as done, except discarded ones.
   var unfinished: [String] {
     sent.keys.filter { !discarded.contains($0) && (state(of: $0) != .done || isSet(Self.timer(of: $0))) }
+  }
+
+  /// A sentence for each notification that is not finished, or has an event twice, with what the ledger says.
+  ///
+  /// An event is lost for good if it is missing although the ledger says "done" (for a timer's event: and no longer has
+  /// the timer), or says "delayed" and no retry topic has the notification.
+  var unsettled: [String] {
+    let counts = Dictionary(events.map { ($0.notification, 1) }, uniquingKeysWith: +)
+    let timers = Dictionary(events.filter(\.isTimers).map { ($0.notification, 1) }, uniquingKeysWith: +)
+    return sent.sorted { $0.key < $1.key }.compactMap { id, hasEffect in
+      let (state, hasTimer) = (state(of: id), isSet(Self.timer(of: id)))
+      let fired = timers[id] ?? 0
+      let own = (counts[id] ?? 0) - fired
+      let isFinished = own == 1 && fired == (hasEffect ? 1 : 0) && state == .done && !hasTimer
+      guard !isFinished, !discarded.contains(id) else { return nil }
+      return """
+        \(id): \(own) events\(hasEffect ? ", \(fired) of its timer" : ""); the ledger says \(state.rawValue)\
+        \(hasTimer ? " and has the timer" : "")\
+        \(state == .delayed && !delayed.contains(id) ? ", but no retry topic has it" : "")
+        """
+    }
   }
 
   /// The run's counts.

@@ -55,7 +55,11 @@ struct Rehearsal: Sendable {
   func run() async throws -> RunResult {
     try await ScenarioRig.run {
       try await ScenarioRig.run {
-        try await rehearse()
+        do {
+          return try await rehearse()
+        } catch let error as RunError {
+          throw RunError("\(error)\(await missing(observer).map { "\n    \($0)" }.joined())")
+        }
       } thenAlways: {
         for group in workers.all { await group.killAll() }
       }

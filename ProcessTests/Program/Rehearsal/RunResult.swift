@@ -26,6 +26,10 @@ struct RunResult: Sendable {
     let state = SimulatedState(environment, since: began)
     let events = observer.events
     faults += observer.unreadable
+    if environment.deployment.isTransactional {
+      let copies = Dictionary(events.map { ($0.id, 1) }, uniquingKeysWith: +)
+      for (id, count) in copies where count > 1 { faults.append("the event \(id) was published \(count) times") }
+    }
     judgeExtensions(events, participants, state)
     judgeRefunds(events, observer.table, RefundWave.truth(environment.simulator))
     judgeCalls(environment, state, killed, lanes)
