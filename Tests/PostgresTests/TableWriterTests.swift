@@ -230,7 +230,7 @@ struct TableWriterTests {
         page([event("1", "subscription.started", of: "subscriptions", at: 0)], from: 0, of: other, as: .events),
       ])
       #expect(
-        try await server.value("SELECT string_agg(id, ',' ORDER BY 1) FROM millrace.events")
+        try await server.value("SELECT string_agg(id, ',' ORDER BY id) FROM millrace.events")
           == "refunds1,refunds3,subscriptions0")
     }
   }

@@ -135,7 +135,11 @@ struct TopicReplacementOnClusterTests {
     let lost = ahead.count { !handled.contains($0.id) }
     #expect(lost > 1_000, "\(lost)")
     let lines = errors.lines.filter { $0.hasPrefix("records were deleted") }
-    #expect(lines.count == 1 && lines.first?.contains("records-at-most=\(lost)") == true, "\(lost): \(lines)")
+    // The worker still runs records that it had fetched when the lag was measured, so the count is an upper bound.
+    let counted = lines.compactMap { line in
+      line.split(separator: " ").first { $0.hasPrefix("records-at-most=") }.flatMap { Int($0.dropFirst(16)) }
+    }.reduce(0, +)
+    #expect((lost...ahead.count).contains(counted), "\(lost): \(lines)")
   }
 }
 
