@@ -6,16 +6,13 @@ public struct GroupMember: Sendable, Hashable {
   public var id: String
   /// The name of a static member (`group.instance.id`).
   public var instance: String?
-  /// The `client.id` of the member's client.
-  public var clientID: String
   /// The address from which the member joined.
   public var host: String
 
   /// Creates a member.
-  public init(id: String, instance: String?, clientID: String, host: String) {
+  public init(id: String, instance: String?, host: String) {
     self.id = id
     self.instance = instance
-    self.clientID = clientID
     self.host = host
   }
 }
@@ -60,7 +57,6 @@ extension GroupMember {
     self.init(
       id: text(rd_kafka_MemberDescription_consumer_id(native)) ?? "",
       instance: text(rd_kafka_MemberDescription_group_instance_id(native)),
-      clientID: text(rd_kafka_MemberDescription_client_id(native)) ?? "",
       host: text(rd_kafka_MemberDescription_host(native)) ?? "")
   }
 }

@@ -25,6 +25,7 @@ public final class KafkaConsumer: Sendable {
     var commits: [ObjectIdentifier: PendingCommit] = [:]
     var isClosing = false
     var isFinished = false
+    var memberID: String?
     /// The number of revocations that are not completed.
     var openRevocations = 0
     /// Whether the consumer has ever owned a partition.
@@ -97,6 +98,10 @@ public final class KafkaConsumer: Sendable {
     failPendingCommits()
     if let fatal = handle.fatalError { throw fatal }
   }
+
+  /// The member id of this client at its last assignment; nil before that. It remains available after a session
+  /// timeout, when librdkafka drops its own.
+  public var lastMemberID: String? { state.withLock { $0.memberID } }
 
   /// The time since ``run()`` last served the group, normally at most about a second; nil if it does not run.
   public var sinceLastTurn: Duration? { pump.turns.age }
@@ -297,6 +302,7 @@ public final class KafkaConsumer: Sendable {
     }
     let error: Int32? = await handle.blocking.run { [self] in
       guard !(isFirst && isClosing) else { return nil }
+      noteMemberID()
       let list = TopicPartitionList(offsets)
       return rd_kafka_assign(handle.rk, list.native).rawValue
     }
@@ -304,6 +310,13 @@ public final class KafkaConsumer: Sendable {
     guard error == 0 else { throw KafkaError(rd_kafka_resp_err_t(error), operation: "assign partitions") }
     feed.send(.assigned(queues))
     joinAnewIfTopicsAreMissing(from: queues.map(\.partition))
+  }
+
+  private func noteMemberID() {
+    guard let native = rd_kafka_memberid(handle.rk) else { return }
+    let id = String(cString: native)
+    rd_kafka_mem_free(handle.rk, native)
+    if !id.isEmpty { state.withLock { $0.memberID = id } }
   }
 
   private func revoke(_ partitions: [TopicPartition]) {

@@ -97,7 +97,7 @@ public struct KafkaLog: RecordLog {
         observer: observer("reader")),
       membership: .init(
         admin: admin, group: group, instance: configuration.properties["group.instance.id"],
-        clientID: configuration.clientID, session: Self.session(of: configuration)))
+        session: Self.session(of: configuration)))
   }
 
   func readerConfiguration(_ options: LogReaderOptions) -> KafkaConfiguration {
@@ -107,8 +107,6 @@ public struct KafkaLog: RecordLog {
     // The embedded cluster has no static members: it would wait for a member that leaves without LeaveGroup.
     let instance = description.capabilities.contains(.staticMembership) ? options.instance : nil
     configuration.properties["group.instance.id"] = instance
-    // The coordinator names the client id of each member. A dynamic member keeps one for which a quota can be set.
-    if instance != nil { configuration.clientID += "-\(options.process ?? Self.randomProcess())" }
     // A transaction marker follows the last record of a transaction; it must not count as lag.
     configuration.properties["enable.partition.eof"] = "true"
     if let session = options.sessionTimeout {
@@ -124,12 +122,6 @@ public struct KafkaLog: RecordLog {
 
   private static func session(of configuration: KafkaConfiguration) -> Duration? {
     configuration.properties["session.timeout.ms"].flatMap { Int64($0) }.map { .milliseconds($0) }
-  }
-
-  /// Returns a text that no other process has: eight hexadecimal digits.
-  package static func randomProcess() -> String {
-    let text = String(UInt32.random(in: .min ... .max), radix: 16)
-    return String(repeating: "0", count: 8 - text.count) + text
   }
 
   /// A static member must return within its session to keep its partitions. Otherwise the other members get them within
@@ -182,7 +174,6 @@ struct KafkaLogReader: LogReader {
     var admin: KafkaAdmin
     var group: String
     var instance: String?
-    var clientID: String
     var session: Duration?
   }
 
@@ -217,9 +208,9 @@ struct KafkaLogReader: LogReader {
   func groupMetadata() async throws(KafkaError) -> GroupMetadata { try await consumer.groupMetadata() }
 
   func instanceHolder(timeout: Duration) async throws(KafkaError) -> InstanceHolder {
-    guard let instance = membership.instance else { return .thisProcess }
+    guard let instance = membership.instance else { return .thisReader }
     let members = try await membership.admin.members(ofGroup: membership.group, timeout: timeout)
-    return InstanceHolder(of: instance, among: members, askedBy: membership.clientID)
+    return InstanceHolder(of: instance, among: members, askedBy: consumer.lastMemberID)
   }
 
   // librdkafka refuses a configuration whose value is no number.

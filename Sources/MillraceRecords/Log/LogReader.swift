@@ -40,8 +40,8 @@ public protocol LogReader: Sendable {
   /// assignment: the log refuses the metadata of an old generation.
   func groupMetadata() async throws(KafkaError) -> GroupMetadata
 
-  /// Returns which process is the static member with this reader's name (``LogReaderOptions/instance``). The reader
-  /// may be closed.
+  /// Returns which client is the static member with this reader's name (``LogReaderOptions/instance``). The reader may be
+  /// closed.
   ///
   /// A process that was paused may have been replaced by another process with its name. It must ask before it joins
   /// again, because joining would fence its replacement.
@@ -56,34 +56,34 @@ extension LogReader {
   /// Unknown.
   public var sinceLastTurn: Duration? { nil }
 
-  /// The reader's own process: in a log without static members no other process can have the name.
-  public func instanceHolder(timeout: Duration) async throws(KafkaError) -> InstanceHolder { .thisProcess }
+  /// The reader itself: in a log without static members no other client can have the name.
+  public func instanceHolder(timeout: Duration) async throws(KafkaError) -> InstanceHolder { .thisReader }
 
   /// Kafka's default.
   public var sessionTimeout: Duration { .seconds(45) }
 }
 
-/// The process that is the static member with a name.
+/// The client that is the static member with a name.
 public enum InstanceHolder: Sendable, Hashable {
-  /// The process that asks. The member can be a former one of this process, which the reader no longer knows.
-  case thisProcess
-  /// No process: the session has ended, and no other process uses the name.
+  /// The reader that asks, with the member id of its last assignment.
+  case thisReader
+  /// No client: the session has ended, and no other client uses the name.
   case nobody
-  /// Another process, with the client id and the address of its member. It may have ended: the group keeps a member
-  /// for its session.
-  case another(clientID: String, host: String)
+  /// Another member, with its address. It may belong to another process, or to one that has ended, or it may be a former
+  /// member of this process: the group keeps a member for its session.
+  case another(member: String, host: String)
 
   /// Finds the member with the name `instance` among a group's members.
   ///
-  /// Member ids cannot tell who asks. A reader drops its id when its session ends, and it never learns the id of a
-  /// member whose JoinGroup was not answered.
-  /// - Parameter clientID: The client id of the reader that asks, which only readers of its process have.
-  public init(of instance: String?, among members: [GroupMember], askedBy clientID: String) {
+  /// A reader never learns the id of a member whose JoinGroup was not answered. The client id does not tell either whose
+  /// member it is: if another client takes over a name, brokers keep the client id and the address of its predecessor.
+  /// - Parameter memberID: The member id of the reader that asks; nil if it never was a member.
+  public init(of instance: String?, among members: [GroupMember], askedBy memberID: String?) {
     guard let instance, let holder = members.first(where: { $0.instance == instance }) else {
       self = .nobody
       return
     }
-    self = holder.clientID == clientID ? .thisProcess : .another(clientID: holder.clientID, host: holder.host)
+    self = holder.id == memberID ? .thisReader : .another(member: holder.id, host: holder.host)
   }
 }
 

@@ -131,9 +131,6 @@ public struct LogReaderOptions: Sendable, Hashable {
   /// The name of a static member (KIP-345): a restart within the session moves no partition. In a log without
   /// ``LogCapabilities/staticMembership`` the member is dynamic.
   public var instance: String?
-  /// A text that only readers of this process have, so that ``LogReader/instanceHolder(timeout:)`` recognizes its
-  /// members; nil: one of the reader's own.
-  public var process: String?
   /// Whether a static member leaves the group when it shuts down. Otherwise the group reserves its partitions for the
   /// rest of the session. A dynamic member always leaves.
   public var leavesOnShutDown = false
@@ -143,8 +140,8 @@ public struct LogReaderOptions: Sendable, Hashable {
   public var sessionTimeout: Duration?
 
   /// The defaults.
-  public init(instance: String? = nil, process: String? = nil, leavesOnShutDown: Bool = false) {
-    (self.instance, self.process, self.leavesOnShutDown) = (instance, process, leavesOnShutDown)
+  public init(instance: String? = nil, leavesOnShutDown: Bool = false) {
+    (self.instance, self.leavesOnShutDown) = (instance, leavesOnShutDown)
   }
 }
 

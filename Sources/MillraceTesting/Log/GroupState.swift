@@ -22,7 +22,6 @@ struct GroupState: Sendable {
 
     var topics: Set<String>
     var instance: String?
-    var clientID = ""
     var state: State
     var assignment: [TopicPartition] = []
     /// The time at which the group removes a silent member; nil if the member is not silent.
@@ -50,12 +49,12 @@ struct GroupState: Sendable {
   // MARK: - Members
 
   mutating func join(
-    _ id: String, topics: Set<String>, instance: String?, clientID: String = "", counts: [String: Int], now: Duration
+    _ id: String, topics: Set<String>, instance: String?, counts: [String: Int], now: Duration
   ) {
     if let instance, let (old, member) = members.first(where: { $0.value.instance == instance }) {
       members[old] = nil
       replaced.append(old)
-      members[id] = Member(topics: topics, instance: instance, clientID: clientID, state: .joined)
+      members[id] = Member(topics: topics, instance: instance, state: .joined)
       // A static member that returns with the same topics causes no rebalance.
       if rebalanceDeadline == nil, member.topics == topics {
         members[id]?.state = .stable
@@ -64,7 +63,7 @@ struct GroupState: Sendable {
         return
       }
     }
-    members[id] = Member(topics: topics, instance: instance, clientID: clientID, state: .joined)
+    members[id] = Member(topics: topics, instance: instance, state: .joined)
     rebalance(counts: counts, now: now)
   }
 

@@ -16,6 +16,8 @@ struct ReaderState: Sendable {
   var process: ProcessID
   /// The reader's membership in the group; nil before it has joined and after it was removed.
   var membership: Membership?
+  /// The member id with which it last received an assignment.
+  var lastMember: String?
   /// The next offset of each assigned partition; nil means the committed offset, once that is stable.
   var positions: [TopicPartition: Int64?] = [:]
   /// Distinguishes the reader's assignments.
@@ -32,11 +34,6 @@ struct ReaderState: Sendable {
   var isFinished = false
   /// The error that ended the reader.
   var failure: KafkaError?
-}
-
-extension ReaderID {
-  /// The client id of a reader: that of its process, or else one of its own.
-  func clientID(_ options: LogReaderOptions) -> String { options.process ?? "reader-\(number)" }
 }
 
 extension InMemoryBroker {
@@ -70,6 +67,7 @@ extension InMemoryBroker {
       let assignment = nextSerial()
       readers[id]?.assignment = assignment
       readers[id]?.membership?.generation = generation
+      readers[id]?.lastMember = member
       readers[id]?.positions = Dictionary(partitions.map { ($0, nil) }) { first, _ in first }
       readers[id]?.events.append(.assigned(partitions, assignment: assignment))
     case .revoked: revoke(id, now: now)
@@ -136,8 +134,7 @@ extension InMemoryBroker {
     readers[id]?.membership = Membership(group: reader.group, generation: -1, member: member)
     changeGroup(reader.group, now: now) { group, counts in
       group.join(
-        member, topics: reader.topics, instance: reader.options.instance, clientID: id.clientID(reader.options),
-        counts: counts, now: now)
+        member, topics: reader.topics, instance: reader.options.instance, counts: counts, now: now)
     }
   }
 

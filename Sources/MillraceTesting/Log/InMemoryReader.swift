@@ -99,9 +99,9 @@ final class InMemoryReader: LogReader {
       if let wait = try broker.obstacle(for: process, operation) { return .after(wait) }
       guard let reader = broker.readers[id] else { throw .closed(operation) }
       let members = (broker.groups[group]?.members ?? [:]).map { name, member in
-        GroupMember(id: name, instance: member.instance, clientID: member.clientID, host: "memory")
+        GroupMember(id: name, instance: member.instance, host: "memory")
       }
-      return .now(InstanceHolder(of: reader.options.instance, among: members, askedBy: id.clientID(reader.options)))
+      return .now(InstanceHolder(of: reader.options.instance, among: members, askedBy: reader.lastMember))
     }
   }
 

@@ -27,7 +27,7 @@ struct NameInquiry: Sendable {
   /// The time for which another process has to stay in the group. A coordinator that takes over the group starts the
   /// session of each member anew, and the process may not notice that.
   private let proof: Duration
-  private var other: (clientID: String, since: MillraceClock.Instant)?
+  private var other: (member: String, since: MillraceClock.Instant)?
   private var unanswered = 0
 
   /// Whether the last answer named another process.
@@ -38,9 +38,9 @@ struct NameInquiry: Sendable {
 
   mutating func answered(_ holder: InstanceHolder, now: MillraceClock.Instant) -> Next {
     unanswered = 0
-    guard case .another(let clientID, let host) = holder else { return .join }
-    guard let other, other.clientID == clientID else {
-      other = (clientID, now)
+    guard case .another(let member, let host) = holder else { return .join }
+    guard let other, other.member == member else {
+      other = (member, now)
       return .ask(after: Self.pause)
     }
     return other.since.duration(to: now) > proof ? .taken(host: host) : .ask(after: Self.pause)

@@ -109,8 +109,7 @@ struct WorkerMembership: Sendable {
   }
 
   private var readerOptions: LogReaderOptions {
-    LogReaderOptions(
-      instance: parts.staticMember, process: parts.process, leavesOnShutDown: parts.onStop == .leave)
+    LogReaderOptions(instance: parts.staticMember, leavesOnShutDown: parts.onStop == .leave)
   }
 
   // MARK: - The writer

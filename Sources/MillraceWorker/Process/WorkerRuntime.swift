@@ -25,9 +25,6 @@ package struct WorkerRuntime: Service {
     var instance: String
     /// The static member name in the group, or nil for a dynamic member.
     var staticMember: String?
-    /// A text that tells this process's members of the group from those of other processes. It stays the same when the
-    /// worker rejoins.
-    var process = KafkaLog.randomProcess()
     /// Whether a static member keeps its lanes or leaves the group on a graceful shutdown.
     var onStop = WorkerEntry.OnStop.keep
     var handler: any LaneHandling
@@ -71,9 +68,6 @@ package struct WorkerRuntime: Service {
   var sinceLastTurn: Duration? { state.reader.withLock { $0 }?.sinceLastTurn }
 
   var transactionalID: String { parts.transactionalID }
-  /// The text that tells this process's members of the group from those of other processes.
-  var process: String { parts.process }
-
   /// This process's share of Apple's limits.
   var budget: APIBudget? { parts.budget }
   /// The metrics of the budget.

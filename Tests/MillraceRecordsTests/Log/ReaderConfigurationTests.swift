@@ -24,21 +24,6 @@ import Testing
     #expect(other["session.timeout.ms"] == "10000" && other["heartbeat.interval.ms"] == "2000")
   }
 
-  @Test func `the client ID of a static member names its process, that of a dynamic member does not`() {
-    let log = KafkaLog(
-      KafkaConfiguration(bootstrapServers: "localhost:1", clientID: "refunds"),
-      cluster: ClusterDescription(clusterID: "real", brokerCount: 1))
-    func clientID(_ instance: String?, _ process: String?) -> String {
-      log.readerConfiguration(LogReaderOptions(instance: instance, process: process)).clientID
-    }
-    #expect(clientID("refunds-0", "0123abcd") == "refunds-reader-0123abcd")
-    #expect(clientID("refunds-0", "0123abcd") == clientID("refunds-0", "0123abcd"))
-    // Without a process, each reader is one of its own.
-    #expect(clientID("refunds-0", nil) != clientID("refunds-0", nil))
-    #expect(clientID("refunds-0", nil).count == "refunds-reader-".count + 8)
-    #expect(clientID(nil, "0123abcd") == "refunds-reader")
-  }
-
   @Test(arguments: [nil, "refunds-0"])
   func `properties in the configuration take precedence`(instance: String?) {
     let given = properties(LogReaderOptions(instance: instance), given: ["session.timeout.ms": "45000"])

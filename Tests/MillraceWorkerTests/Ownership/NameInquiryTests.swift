@@ -9,11 +9,11 @@ import Testing
 
 @Suite struct NameInquiryTests {
   private let session = Duration.seconds(18)
-  private let other = InstanceHolder.another(clientID: "refunds-reader-b", host: "/10.0.0.1")
+  private let other = InstanceHolder.another(member: "refunds-reader-b", host: "/10.0.0.1")
 
   private func at(_ seconds: Int) -> MillraceClock.Instant { MillraceClock.Instant(elapsed: .seconds(seconds)) }
 
-  @Test(arguments: [InstanceHolder.thisProcess, .nobody])
+  @Test(arguments: [InstanceHolder.thisReader, .nobody])
   func `a name of this process or of none is free at once`(holder: InstanceHolder) {
     var inquiry = NameInquiry(session: session)
     #expect(inquiry.answered(holder, now: at(0)) == .join)
@@ -43,7 +43,7 @@ import Testing
   @Test func `the next process with the name starts the proof anew`() {
     var inquiry = NameInquiry(session: session)
     #expect(inquiry.answered(other, now: at(0)) == .ask(after: NameInquiry.pause))
-    let next = InstanceHolder.another(clientID: "refunds-reader-c", host: "/10.0.0.2")
+    let next = InstanceHolder.another(member: "refunds-reader-c", host: "/10.0.0.2")
     #expect(inquiry.answered(next, now: at(100)) == .ask(after: NameInquiry.pause))
     #expect(inquiry.answered(next, now: at(136)) == .ask(after: NameInquiry.pause))
     #expect(inquiry.answered(next, now: at(137)) == .taken(host: "/10.0.0.2"))
