@@ -33,7 +33,7 @@ final class ProducerClient: Sendable {
   /// Whether the client had a fatal error, after which it sends nothing more, or was given up.
   var hasFailed: Bool { failed.load(ordering: .sequentiallyConsistent) }
 
-  /// The error because of which the client is or will be replaced; nil if there is none.
+  /// The error for which the client is or will be replaced; nil if there is none.
   var failure: KafkaError? { handle.fatalError ?? surrender.withLock { $0 } }
 
   /// Lets the client be replaced although it has no fatal error.

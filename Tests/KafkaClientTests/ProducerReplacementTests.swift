@@ -49,7 +49,7 @@ import Testing
         _ = try await producer.send(ProducerRecord(topic: "t", value: [2]), until: .now + .milliseconds(300))
       }
       #expect((late as? KafkaError)?.code == .messageTimedOut)
-      // The observer hears of it after the client has changed.
+      // The observer is called after the client has changed.
       while replacements.withLock({ $0.isEmpty }) { await Task.yield() }
       #expect(producer.handle !== failed)
       #expect(replacements.withLock { $0.map(\.code) } == [.messageTimedOut])

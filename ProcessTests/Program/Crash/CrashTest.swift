@@ -224,7 +224,7 @@ actor CrashTest {
 
   // MARK: - Findings
 
-  /// What is missing, or there twice, if a run cannot go on.
+  /// The ids that are missing or there twice, if a run cannot go on.
   private func unsettled() async -> [String] {
     do {
       var findings = try await findings()

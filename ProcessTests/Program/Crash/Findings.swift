@@ -221,7 +221,7 @@ extension Findings {
     sent.keys.filter { !discarded.contains($0) && (state(of: $0) != .done || isSet(Self.timer(of: $0))) }
   }
 
-  /// A sentence for each notification that is not finished, or has an event twice, with what the ledger says.
+  /// A sentence for each notification that is not finished, or has an event twice, with its ledger entry.
   ///
   /// An event is lost for good if it is missing although the ledger says "done" (for a timer's event: and no longer has
   /// the timer), or says "delayed" and no retry topic has the notification.

@@ -39,7 +39,7 @@ extension Rehearsal {
     }
   }
 
-  /// What the ledger of a worker says.
+  /// The entries of a worker's ledger.
   private func ledger(of worker: String) async throws -> Findings {
     var findings = Findings()
     let topic = "\(environment.deployment.prefix)millrace.\(worker).ledger"

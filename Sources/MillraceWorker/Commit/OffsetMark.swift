@@ -30,7 +30,7 @@ struct OffsetMark: Sendable, Hashable {
   }
 
   static let version = "4"
-  /// The number of fields before those of a ``PoisonMark``.
+  /// The number of fields that precede a ``PoisonMark``.
   static let fields = 3
 
   /// The mark of a lane that has ended cleanly.

@@ -201,7 +201,7 @@ actor LaneSupervisor {
     parts.report(lost: first..<oldest, count: Int(unread + skipped), of: partition)
   }
 
-  /// Compares the topics of the running lanes with what the lanes have read. A topic that was created again and is
+  /// Compares the topics of the running lanes with the records that the lanes have read. A topic that was created again and is
   /// already longer than before shows no other sign.
   func checkTopics() async {
     var memories: [TopicPartition: PartitionMemory] = [:]
@@ -230,7 +230,8 @@ actor LaneSupervisor {
       stop(because: replacement)
     } catch {
       // The next turn asks again.
-      parts.logger.warning("could not compare the topics with what was read", metadata: ["error": "\(error)"])
+      parts.logger.warning(
+        "could not compare the topics with the records that were read", metadata: ["error": "\(error)"])
     }
     return false
   }

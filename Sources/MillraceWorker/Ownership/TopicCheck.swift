@@ -87,7 +87,7 @@ struct TopicReplacement: Error, Sendable, Hashable {
   }
 }
 
-/// Compares partitions with what a lane remembers of them.
+/// Compares partitions with a lane's memory of them.
 struct TopicCheck: Sendable {
   let log: any RecordLog
   let clock: MillraceClock

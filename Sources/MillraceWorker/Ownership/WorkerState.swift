@@ -57,7 +57,7 @@ extension ReadinessCheck {
       if let reason = readiness.rejoinReason {
         return .unhealthy(
           "rejoining its group (\(reason))",
-          remedy: "wait; the log says why, and for what the worker waits")
+          remedy: "wait; the log names the reason")
       }
       guard readiness.hasJoined else {
         return .unhealthy(

@@ -58,7 +58,7 @@ package struct WorkerRuntime: Service {
   /// Measures the lag of the lanes now. Otherwise it is measured every few seconds.
   package func measureLag() async { await state.supervisor.withLock { $0 }?.measureLag() }
 
-  /// Compares the topics with what the lanes have read now. Otherwise they are compared every minute.
+  /// Compares the topics with the records that the lanes have read now. Otherwise they are compared every minute.
   package func checkTopics() async { await state.supervisor.withLock { $0 }?.checkTopics() }
 
   /// Returns the number of lanes that have left and whose ledger is still in memory.

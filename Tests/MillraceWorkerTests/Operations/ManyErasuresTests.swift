@@ -20,7 +20,7 @@ import Testing
   @Test func `a thousand erasures in a lane with many timers do not hold up its other records`() async throws {
     let timers = Self.number("MILLRACE_TEST_TIMERS", 50_000)
     let erasures = Self.number("MILLRACE_TEST_ERASURES", 1_000)
-    // The processes run in real time, which is what the test measures. The log's time stands still.
+    // The test measures the processes in real time. The log's time stands still.
     var fleet = try WorkerFleet(lanes: 1, clock: .system)
     let secret = try ErasureKey(secret: Array("a secret of at least 32 bytes, yes".utf8))
     fleet.erasure.key = secret

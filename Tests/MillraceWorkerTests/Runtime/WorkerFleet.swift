@@ -258,7 +258,7 @@ struct FleetProcess {
   /// Measures the lag, as the process does every ten seconds.
   func measureLag() async { await runtime.get()?.measureLag() }
 
-  /// Compares the topics with what was read, as the process does every minute.
+  /// Compares the topics with the records that were read, as the process does every minute.
   func checkTopics() async { await runtime.get()?.checkTopics() }
 
   /// Returns the number of ledgers that the process keeps of lanes that have left it.
