@@ -224,14 +224,14 @@ struct TableWriterTests {
         page(
           [
             event("1", "refund.declined", of: "refunds", at: 0), event("2", "refund.declined", of: "refunds", at: 1),
-            event("1", "customer.erased", of: "refunds", at: 2),
-            event("2", "crm.customer.erased", of: "refunds", at: 3),
+            event("2", "crm.customer.erased", of: "refunds", at: 2),
+            event("1", "customer.erased", of: "refunds", at: 3),
           ], from: 0, of: refunds, as: .events),
         page([event("1", "subscription.started", of: "subscriptions", at: 0)], from: 0, of: other, as: .events),
       ])
       #expect(
         try await server.value("SELECT string_agg(id, ',' ORDER BY id) FROM millrace.events")
-          == "refunds1,refunds3,subscriptions0")
+          == "refunds1,refunds2,subscriptions0")
     }
   }
 
