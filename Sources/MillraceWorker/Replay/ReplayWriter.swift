@@ -16,14 +16,15 @@ package struct ReplayWriter: Sendable {
   /// meantime another program may have taken over the run, so only its progress in Kafka says where to continue.
   private struct ClientIsOver: Error {}
 
-  private init(_ id: String, on log: any RecordLog, clock: MillraceClock) throws {
+  private init(of run: String, prefix: String, on log: any RecordLog, clock: MillraceClock) throws {
     self.clock = clock
     isTransactional = log.description.capabilities.contains(.transactions)
     writer =
       isTransactional
       ? .transactional(
         try ReplaceableProducer { () throws(KafkaError) in
-          try log.makeTransactionalWriter(id: id, timeout: WorkerWriter.transactionTimeout)
+          try log.makeTransactionalWriter(
+            id: "\(prefix)millrace.replay.\(run)", timeout: WorkerWriter.transactionTimeout)
         })
       : .plain(try log.makeWriter())
   }
@@ -39,7 +40,7 @@ package struct ReplayWriter: Sendable {
     _ body: @escaping @Sendable (ReplayWriter) async throws -> Void
   ) async throws {
     while true {
-      let writer = try ReplayWriter("\(prefix)millrace.replay.\(run)", on: log, clock: clock)
+      let writer = try ReplayWriter(of: run, prefix: prefix, on: log, clock: clock)
       do {
         return try await writer.writer.whileRunning { client in
           try await writer.writer.initialize(client)

@@ -110,6 +110,7 @@ def test_every_metric_is_on_a_dashboard_unless_listed_here():
     beside = {
         "millrace_kafka_queued_bytes",  # Follows millrace_kafka_queued_messages.
         "millrace_worker_unread_records",  # Included in millrace_worker_lag_records.
+        "millrace_worker_producer_replacements_total",  # Each is mended without a rejoin; rejoins are shown.
         "millrace_worker_reading_stalled_seconds",  # 0 unless MillraceReadingStalled fires.
         "millrace_worker_deadlines_endangered_total",  # Only for workers whose records have deadlines.
         "millrace_metrics_conflicts_total",  # Reports a mistake in a consumer's code.
