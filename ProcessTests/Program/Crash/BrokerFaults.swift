@@ -19,11 +19,14 @@ enum BrokerFault: String, Sendable {
   case outage = "all nodes killed for 29 s"
 
   /// A plan with each kind of kill once, and the given number of pauses, alternating between the leader and another
-  /// node. The outages come last, because they are longer than all sessions.
+  /// node. The pause of the coordinator comes last, because it is longer than all sessions.
   static func plan(pauses: Int) -> [BrokerFault] {
     let pauses = (0..<max(1, pauses)).map { $0.isMultiple(of: 2) ? BrokerFault.pauseLeader : .pauseOther }
-    return [.none, .killOther, .killLeader] + pauses + [.killTwo, .restartInTurn, .pauseCoordinator, .outage]
+    return [.none, .killOther, .killLeader] + pauses + [.killTwo, .restartInTurn, .pauseCoordinator]
   }
+
+  /// An outage of the whole cluster.
+  static let outages = [BrokerFault.none, .outage]
 }
 
 extension CrashTest {
@@ -48,26 +51,27 @@ extension CrashTest {
     var pair: [WorkerGroup] { named.suffix(1) + [twin] }
   }
 
-  func brokerFaults(pauses: Int) async throws -> String {
+  func brokerFaults(_ plan: [BrokerFault]) async throws -> String {
     guard let nodes else { throw RunError("no nodes to kill; see --nodes") }
     let processes = Processes(
       dynamic: workers, named: (0..<2).map { place($0, isNamed: true, hasAdminPort: true) },
       twin: place(1, isNamed: true, log: "twin", hasAdminPort: true))
     return try await ScenarioRig.run {
-      try await self.brokerFaults(pauses: pauses, nodes, processes)
+      try await self.brokerFaults(plan, nodes, processes)
     } thenAlways: {
       for group in processes.named + [processes.twin] { await group.killAll() }
     }
   }
 
-  private func brokerFaults(pauses: Int, _ nodes: KafkaNodes, _ given: Processes) async throws -> String {
+  private func brokerFaults(
+    _ plan: [BrokerFault], _ nodes: KafkaNodes, _ given: Processes
+  ) async throws -> String {
     var processes = given
     endpoint.setUnreliable(false)
     let ports = try FreePorts.find(2)
     let ingress = try await deployment.startIngress(port: ports[0], admin: ports[1])
     defer { ingress.send(.kill) }
     for group in processes.steady { try await group.start(1) }
-    let plan = BrokerFault.plan(pauses: pauses)
     let load = PostLoad(url: "http://127.0.0.1:\(ports[0])/v2")
     let posting = Task { try await load.run { try await self.next() } }
     do {

@@ -21,6 +21,8 @@ enum CrashScenario: String, CaseIterable, ExpressibleByArgument {
   case zombie
   /// Brokers of a three-node cluster are killed, paused and restarted under load, one by one and all at once.
   case faults
+  /// All brokers of a three-node cluster are killed at once under load, and two processes have one name.
+  case outage
   /// Named processes are killed, restarted and lost, and the pauses of lanes are measured.
   case restartPauses = "restart-pauses"
 
@@ -30,7 +32,7 @@ enum CrashScenario: String, CaseIterable, ExpressibleByArgument {
     switch self {
     case .backlog: .deep
     case .restartPauses: .asDeployed
-    case .faults: .faults
+    case .faults, .outage: .faults
     default: .usual
     }
   }
@@ -65,7 +67,8 @@ extension CrashTest {
       title = try await operate(using: &random)
     case .zombie: title = try await pausedZombies(rounds, using: &random)
     case .restartPauses: title = try await restartPauses(rounds)
-    case .faults: title = try await brokerFaults(pauses: rounds)
+    case .faults: title = try await brokerFaults(BrokerFault.plan(pauses: rounds))
+    case .outage: title = try await brokerFaults(BrokerFault.outages)
     }
     return try await verdict(title, promise)
   }
