@@ -188,7 +188,7 @@ import Testing
         try await isCommit ? producer.commit(timeout: timeout) : producer.abort(timeout: timeout)
       }
       // After the time limit the request is on its way.
-      let first = await #expect(throws: KafkaError.self) { try await end(.milliseconds(500)) }
+      let first = await #expect(throws: KafkaError.self) { try await end(.seconds(2)) }
       #expect(first?.transactionRemedy == .retry)
       await breakConnections(network)
       try await again { try await end(limit) }

@@ -63,8 +63,8 @@ import Testing
     }
     let took = began.duration(to: ContinuousClock.now)
     print("\(erasures) erasures, \(timers) timers: \(took); \(probes) other records, the slowest took \(longest)")
-    #expect(took < .seconds(60))
-    #expect(longest < .seconds(5))
+    // The commands are written in batches of 200. Other records are committed also while a batch is being prepared.
+    #expect(probes > 2 * erasures / 200)
     await process.crash()
     let ledger = try fleet.ledger()
     #expect(ledger.timers.count == timers - erasures)

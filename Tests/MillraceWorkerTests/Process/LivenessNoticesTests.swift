@@ -137,8 +137,8 @@ import Testing
     }
     let ids = (0..<50).map { "n\($0)" }
     for id in ids { try fleet.put(id, key: id) }
-    // Requests are sequential, so fifty events exceed the transaction timeout of ten seconds.
-    fleet.log.setLatency(.milliseconds(400))
+    // Requests are sequential, so one record takes about four seconds, and ten exceed the transaction timeout of ten.
+    fleet.log.setLatency(.seconds(1))
     let process = fleet.start("p", handler)
     let isDone = await fleet.until(within: .seconds(1_200), step: .milliseconds(100)) {
       // A busy machine must not make a single record time out. The limit is for transactions that were given up.

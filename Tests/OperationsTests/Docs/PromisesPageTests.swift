@@ -39,7 +39,7 @@ import Testing
   /// Returns the rows of the table of promises: the bold beginning, and the names in the last column.
   private static func promises(in page: String) -> [(name: String, proofs: [String])] {
     page.split(separator: "\n").drop { !$0.hasPrefix("## Promises") }.dropFirst().prefix { !$0.hasPrefix("## ") }
-      .filter { $0.hasPrefix("| **") }
+      .filter { $0.hasPrefix("|") }.dropFirst(2)
       .map { line in
         let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
         let name = cells[0].components(separatedBy: "**").dropFirst().first ?? ""
