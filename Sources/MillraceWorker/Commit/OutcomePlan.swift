@@ -83,10 +83,10 @@ struct OutcomePlanner: Sendable {
           return dead(
             item, Failure("outcome-too-large", description), remedy: "reduce what the handler writes, then requeue it",
             history: item.historyAfterRun, now: now)
-        case .reserved(let name):
+        case .reserved(let description):
           return dead(
-            item, Failure("event-name-reserved", "only an erasure publishes \(name)"),
-            remedy: "give the event another name, then requeue it", history: item.historyAfterRun, now: now)
+            item, Failure("name-reserved", description), remedy: "use another name in the handler, then requeue it",
+            history: item.historyAfterRun, now: now)
         case .undeclared(let topic): return OutcomePlan(ending: .undeclared(topic: topic))
         }
       }
@@ -254,8 +254,8 @@ struct OutcomePlanner: Sendable {
   private enum Unwritable: Error {
     /// A record, state or timer exceeds its size limit.
     case oversize(String)
-    /// An event whose name only an erasure may publish.
-    case reserved(name: String)
+    /// The name of an event or a counter that handlers may not use.
+    case reserved(String)
     /// A record for a topic that the worker does not declare.
     case undeclared(topic: String)
   }
@@ -266,7 +266,12 @@ struct OutcomePlanner: Sendable {
     for record in outcome.records + results.states.compactMap(\.row) where !records.isDeclared(record) {
       throw .undeclared(topic: record.topic)
     }
-    for event in results.events where event.name == ErasureEvent.name { throw .reserved(name: event.name) }
+    for event in results.events where event.name == ErasureEvent.name {
+      throw .reserved("only an erasure publishes \(event.name)")
+    }
+    for name in results.counts.keys where LedgerIdentity.isReserved(name) {
+      throw .reserved("only the worker itself counts \(name)")
+    }
     let events = results.events.enumerated().map { records.event($1, ordinal: $0, of: cause, at: now) }
     let written = events + outcome.records.map { records.output($0) }
     let states = results.states.map { state in

@@ -34,7 +34,7 @@ enum HandlerResult: Sendable {
     case .decided(let outcome):
       guard case .retry(let delay, let reason, let detail) = outcome.decision else {
         return TimerFailure(
-          "outcome-unwritable", "the outcome is too large, or publishes an event with a reserved name")
+          "outcome-unwritable", "the outcome is too large, or has an event or a counter with a reserved name")
       }
       return TimerFailure(reason, detail, after: delay)
     case .undecodable(let error): return TimerFailure(error.reason.rawValue, error.description)

@@ -242,7 +242,17 @@ import Testing
     try rig.commitAll()
     #expect(rig.events.count == (isReserved ? 0 : 1))
     let reasons = rig.deadLetters.map { WorkerFleet.header("millrace-reason", of: $0) }
-    #expect(reasons == (isReserved ? ["event-name-reserved"] : []))
+    #expect(reasons == (isReserved ? ["name-reserved"] : []))
+  }
+
+  @Test(arguments: ["millrace/ledger/1", "orders/millrace/"])
+  func `no outcome counts with a name of the ledger's own`(name: String) throws {
+    var rig = rig(reading: "a")
+    let isReserved = name.hasPrefix("millrace/")
+    rig.end(try rig.job(), .decided(.done(.counting(name))))
+    try rig.commitAll()
+    let reasons = rig.deadLetters.map { WorkerFleet.header("millrace-reason", of: $0) }
+    #expect(reasons == (isReserved ? ["name-reserved"] : []))
   }
 
   @Test func `the end of a topic is committed once no record of it is in flight`() throws {
