@@ -96,6 +96,9 @@ package struct ReplayWriter: Sendable {
         }
         guard error.code != .unknownMember, !error.isRefusal else { throw error }
         try await clock.sleep(until: clock.now.advanced(by: .milliseconds(50)))
+      } catch let error as KafkaError where ProducerLoss(error)?.reason == .fatal && writer.hasUnansweredRequest {
+        // The client has lost count of its records with the answer.
+        throw ClientIsOver()
       }
     }
   }
