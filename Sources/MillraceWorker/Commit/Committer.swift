@@ -250,25 +250,33 @@ final class Committer: Sendable {
     {
       throw loss
     }
-    metrics.replacedClient(cause)
-    logger.warning("replacing the client of the transactional producer", metadata: ["cause": "\(cause.rawValue)"])
     var isNew = false
     var pause = earlier == 0 ? .zero : Self.shortestPause * (1 << min(earlier - 1, 4))
     repeat {
       if pause > .zero { try await clock.sleep(until: clock.now.advanced(by: pause)) }
+      // Before each attempt, because a process that was paused may have been replaced, and must not fence the process that
+      // has its name now.
       do {
-        // Before each attempt, because a process that was paused may have been replaced, and must not fence the process
-        // that has its name now.
         try await calls.checkName()
+      } catch let error as KafkaError {
+        logger.warning(
+          "cannot check yet whether another process has this one's name; the producer has to wait for that",
+          metadata: ["error": "\(error)"])
+        pause = Self.shortestPause
+        continue
+      }
+      do {
         if !isNew {
           try producer.replaceClient()
+          metrics.replacedClient(cause)
+          logger.warning("replaced the client of the transactional producer", metadata: ["cause": "\(cause.rawValue)"])
           state.withLock { $0.replacements += 1 }
           isNew = true
         }
         try await producer.initialize(timeout: WorkerWriter.initializationTimeout)
         await calls.prepareAgain(producer, logger)
         return true
-      } catch let error as KafkaError {
+      } catch {
         logger.warning("cannot replace the client yet; retrying", metadata: ["error": "\(error)"])
         pause = Self.shortestPause
         // An initialization that has not ended yet continues in the background.
@@ -323,7 +331,10 @@ final class Committer: Sendable {
   /// Waits until there is something to do. Returns nil if there will be nothing more.
   private func nextTurn() async -> Turn? {
     while !Task.isCancelled {
-      let (readiness, isClosing) = state.withLock { ($0.batch.readiness(now: clock.now), $0.isClosing) }
+      let (readiness, isClosing, isOver) = state.withLock { state in
+        (state.batch.readiness(now: clock.now), state.isClosing, state.isOver)
+      }
+      if isOver { return nil }
       // Also while there is nothing to write: a request that arrives late can open a transaction, which the coordinator
       // aborts later, and that fences the client.
       if !(isClosing && readiness == .idle), let producer = calls.producer, let cause = producer.replacementCause {

@@ -114,6 +114,18 @@ import Testing
     #expect(try #require(await fleet.end(of: process, within: .seconds(60))).error == nil)
   }
 
+  @Test func `a question about the name without a clear answer delays the new client and ends nothing`() async throws {
+    let fleet = try WorkerFleet(lanes: 2)
+    let book = Book()
+    let process = fleet.start("p", isKept: false, staticMember: "w-0", causing(book))
+    try fleet.put("n0", key: "k0")
+    #expect(await fleet.until { fleet.answered() == ["n0"] && fleet.isRead() } != nil)
+    process.log.fail(.describeGroup, with: Array(repeating: Self.error(.groupAuthorizationFailed), count: 10))
+    process.log.fail(.sendOffsets, with: [Self.error(.fenced)])
+    for number in 1..<10 { try fleet.put("n\(number)", key: "k\(number)") }
+    await check(fleet, book, process, 10, ["fenced": 1])
+  }
+
   @Test func `a process that was replaced under its name does not fence its successor`() async throws {
     let fleet = try WorkerFleet(lanes: 2)
     let book = Book()
