@@ -25,7 +25,7 @@ public final class KafkaConsumer: Sendable {
     var commits: [ObjectIdentifier: PendingCommit] = [:]
     var isClosing = false
     var isFinished = false
-    var memberID: String?
+    var memberIDs: Set<String> = []
     /// The number of revocations that are not completed.
     var openRevocations = 0
     /// Whether the consumer has ever owned a partition.
@@ -99,9 +99,13 @@ public final class KafkaConsumer: Sendable {
     if let fatal = handle.fatalError { throw fatal }
   }
 
-  /// The member id of this client at its last assignment; nil before that. It remains available after a session
-  /// timeout, when librdkafka drops its own.
-  public var lastMemberID: String? { state.withLock { $0.memberID } }
+  /// Returns the member ids that the group has given to this client, also if the client is closed. The group lists a new
+  /// id before its assignment arrives, and an old one after librdkafka has dropped it, for example with its session.
+  public func memberIDs() async -> Set<String> {
+    // Not while librdkafka closes the client: it may drop the question without an answer.
+    await handle.blocking.run { if !self.isClosing { self.noteMemberID() } }
+    return state.withLock(\.memberIDs)
+  }
 
   /// The time since ``run()`` last served the group, normally at most about a second; nil if it does not run.
   public var sinceLastTurn: Duration? { pump.turns.age }
@@ -120,6 +124,7 @@ public final class KafkaConsumer: Sendable {
 
   private func close() {
     handle.blocking.schedule { [self] in
+      noteMemberID()
       if let error = rd_kafka_consumer_close_queue(handle.rk, handle.queue) {
         // A client with a fatal error cannot close and needs no closing.
         self.pump.observer.error(KafkaError(consuming: error, operation: "leave the group"))
@@ -142,9 +147,7 @@ public final class KafkaConsumer: Sendable {
 
   /// Polls until the client has left the group, because librdkafka has no event for it. Runs on the blocking thread.
   private func waitUntilOut(then next: @escaping @Sendable () -> Void) {
-    let memberID = rd_kafka_memberid(handle.rk)
-    let isMember = memberID.map { $0.pointee != 0 } ?? false
-    if let memberID { rd_kafka_mem_free(handle.rk, memberID) }
+    let isMember = presentMemberID != nil
     let isOver = state.withLock { state in
       state.isFinished || state.departure?.isOver(isMember: isMember, now: .now) ?? true
     }
@@ -312,11 +315,16 @@ public final class KafkaConsumer: Sendable {
     joinAnewIfTopicsAreMissing(from: queues.map(\.partition))
   }
 
+  /// Adds the present member id to those of the client. Runs on the blocking thread.
   private func noteMemberID() {
-    guard let native = rd_kafka_memberid(handle.rk) else { return }
-    let id = String(cString: native)
-    rd_kafka_mem_free(handle.rk, native)
-    if !id.isEmpty { state.withLock { $0.memberID = id } }
+    if let id = presentMemberID { state.withLock { _ = $0.memberIDs.insert(id) } }
+  }
+
+  /// The member id that the client has now; nil if it is no member. Read on the blocking thread.
+  private var presentMemberID: String? {
+    guard let native = rd_kafka_memberid(handle.rk) else { return nil }
+    defer { rd_kafka_mem_free(handle.rk, native) }
+    return native.pointee == 0 ? nil : String(cString: native)
   }
 
   private func revoke(_ partitions: [TopicPartition]) {

@@ -35,8 +35,6 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let unknownTopicOrPartition = of(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
     /// The topic is unknown, even after the time that the creation of a topic takes to propagate.
     public static let unknownTopic = of(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
-    /// The client's metadata do not have the partition.
-    package static let unknownPartition = of(RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
     /// A topic with this name already exists.
     public static let topicAlreadyExists = of(RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS)
     /// The partition count is not allowed, for example because the topic already has as many.
@@ -76,11 +74,6 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let rebalanceInProgress = of(RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS)
     /// The acknowledgement may have been lost: the record may or may not be in Kafka.
     public static let inDoubt = of(RD_KAFKA_RESP_ERR__PURGE_INFLIGHT)
-  }
-
-  /// Whether the topic or the partition does not exist, or not yet.
-  package var isOfMissingTopic: Bool {
-    [.unknownTopicOrPartition, .unknownTopic, .unknownPartition].contains(code)
   }
 
   /// Kafka's code.

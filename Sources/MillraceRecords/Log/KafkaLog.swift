@@ -209,8 +209,10 @@ struct KafkaLogReader: LogReader {
 
   func instanceHolder(timeout: Duration) async throws(KafkaError) -> InstanceHolder {
     guard let instance = membership.instance else { return .thisReader }
+    // Before and after, because the group may answer while this client joins it again.
+    let before = await consumer.memberIDs()
     let members = try await membership.admin.members(ofGroup: membership.group, timeout: timeout)
-    return InstanceHolder(of: instance, among: members, askedBy: consumer.lastMemberID)
+    return InstanceHolder(of: instance, among: members, askedBy: before.union(await consumer.memberIDs()))
   }
 
   // librdkafka refuses a configuration whose value is no number.

@@ -48,7 +48,7 @@ public protocol LogReader: Sendable {
   /// - Throws: ``KafkaError`` if the group did not answer.
   func instanceHolder(timeout: Duration) async throws(KafkaError) -> InstanceHolder
 
-  /// How long the group keeps a member that is silent.
+  /// The time after which the group removes a silent member.
   var sessionTimeout: Duration { get }
 }
 
@@ -65,7 +65,7 @@ extension LogReader {
 
 /// The client that is the static member with a name.
 public enum InstanceHolder: Sendable, Hashable {
-  /// The reader that asks, with the member id of its last assignment.
+  /// The reader that asks.
   case thisReader
   /// No client: the session has ended, and no other client uses the name.
   case nobody
@@ -77,13 +77,13 @@ public enum InstanceHolder: Sendable, Hashable {
   ///
   /// A reader never learns the id of a member whose JoinGroup was not answered. The client id does not tell either whose
   /// member it is: if another client takes over a name, brokers keep the client id and the address of its predecessor.
-  /// - Parameter memberID: The member id of the reader that asks; nil if it never was a member.
-  public init(of instance: String?, among members: [GroupMember], askedBy memberID: String?) {
+  /// - Parameter memberIDs: The member ids of the reader that asks; empty if it never was a member.
+  public init(of instance: String?, among members: [GroupMember], askedBy memberIDs: Set<String>) {
     guard let instance, let holder = members.first(where: { $0.instance == instance }) else {
       self = .nobody
       return
     }
-    self = holder.id == memberID ? .thisReader : .another(member: holder.id, host: holder.host)
+    self = memberIDs.contains(holder.id) ? .thisReader : .another(member: holder.id, host: holder.host)
   }
 }
 

@@ -101,7 +101,9 @@ final class InMemoryReader: LogReader {
       let members = (broker.groups[group]?.members ?? [:]).map { name, member in
         GroupMember(id: name, instance: member.instance, host: "memory")
       }
-      return .now(InstanceHolder(of: reader.options.instance, among: members, askedBy: reader.lastMember))
+      return .now(
+        InstanceHolder(of: reader.options.instance, among: members, askedBy: Set([reader.lastMember].compactMap { $0 }))
+      )
     }
   }
 

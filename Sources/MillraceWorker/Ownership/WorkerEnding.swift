@@ -34,11 +34,18 @@ final class WorkerEnding: Sendable {
     if isOver { reader.shutDown() }
   }
 
-  /// Removes and returns the loss that ended the last membership.
-  func takeLoss() -> ProducerLoss? {
+  /// A membership that ended because of a loss, with its reader, which has left the group.
+  struct Former {
+    var loss: ProducerLoss
+    var reader: any LogReader
+  }
+
+  /// Removes and returns the last membership if a loss has ended it.
+  func takeFormer() -> Former? {
     state.withLock { state in
       defer { (state.loss, state.reader) = (nil, nil) }
-      return state.loss
+      guard let loss = state.loss, let reader = state.reader else { return nil }
+      return Former(loss: loss, reader: reader)
     }
   }
 

@@ -20,8 +20,8 @@ struct WorkerMembership: Sendable {
   let limits: TimeLimits
   let state: WorkerState
   let ending: WorkerEnding
-  /// The loss that ended the last membership; nil for the first one of the process.
-  let lastLoss: ProducerLoss?
+  /// The membership before this one; nil for the first one of the process.
+  let former: WorkerEnding.Former?
   /// Opens when the group has sent an assignment.
   private let joined = Latch()
   /// Opens when the writer can write.
@@ -29,7 +29,7 @@ struct WorkerMembership: Sendable {
 
   init(
     _ parts: WorkerRuntime.Parts, lanes: Int, notices: LivenessNotices, limits: TimeLimits, state: WorkerState,
-    ending: WorkerEnding, after loss: ProducerLoss?
+    ending: WorkerEnding, after former: WorkerEnding.Former?
   ) {
     self.parts = parts
     self.lanes = lanes
@@ -37,20 +37,20 @@ struct WorkerMembership: Sendable {
     self.limits = limits
     self.state = state
     self.ending = ending
-    lastLoss = loss
+    self.former = former
   }
 
   /// Runs until the worker has left its group.
   /// - Returns: Whether a transaction was committed.
   func run() async throws -> Bool {
+    if let former {
+      // Since that membership, another process may have taken the name. Only its reader knows the ids that it had.
+      try await confirmName(former.reader)
+      if ending.cause != nil || Task.isShuttingDownGracefully { return false }
+      parts.metrics.rejoined(former.loss.reason)
+    }
     let reader = try parts.log.makeReader(
       group: parts.topics.group, topics: parts.topics.sources, options: readerOptions)
-    if let lastLoss {
-      // Since the last membership, another process may have taken the name.
-      try await confirmName(reader)
-      if ending.cause != nil || Task.isShuttingDownGracefully { return false }
-      parts.metrics.rejoined(lastLoss.reason)
-    }
     let writer = try makeWriter()
     let committer = Committer(
       calls: CommitCalls(writer: writer, reader: reader, clock: parts.clock) { try await checkName(reader) },
@@ -158,7 +158,7 @@ struct WorkerMembership: Sendable {
       try Task.checkCancellation()
       // An error in a process that has never written needs an operator.
       if case .transactional = writer, let error = error as? KafkaError, let loss = ProducerLoss(error),
-        lastLoss != nil || loss.reason == .fenced
+        former != nil || loss.reason == .fenced
       {
         throw loss
       }

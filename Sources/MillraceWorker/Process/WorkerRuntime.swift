@@ -97,7 +97,7 @@ package struct WorkerRuntime: Service {
 
   /// Returns the error that names the missing topics if a client has failed because of one.
   private func explained(_ error: any Error) async -> any Error {
-    guard let failure = error as? KafkaError, failure.isOfMissingTopic else { return error }
+    guard let failure = error as? KafkaError, failure.isUnknownTopic else { return error }
     do {
       _ = try await LaneCount.check(parts.topics, on: parts.log)
       return error
@@ -111,16 +111,16 @@ package struct WorkerRuntime: Service {
     _ lanes: Int, _ notices: LivenessNotices, _ limits: TimeLimits, _ ending: WorkerEnding
   ) async throws {
     var limit = RejoinLimit()
-    var last: ProducerLoss?
+    var former: WorkerEnding.Former?
     while true {
       let membership = WorkerMembership(
-        parts, lanes: lanes, notices: notices, limits: limits, state: state, ending: ending, after: last)
+        parts, lanes: lanes, notices: notices, limits: limits, state: state, ending: ending, after: former)
       let hasCommitted = try await membership.run()
-      guard let loss = ending.takeLoss(), ending.cause == nil, !Task.isCancelled, !Task.isShuttingDownGracefully else {
+      former = ending.takeFormer()
+      guard let loss = former?.loss, ending.cause == nil, !Task.isCancelled, !Task.isShuttingDownGracefully else {
         return
       }
       let pause = try pause(after: loss, hasCommitted: hasCommitted, &limit)
-      last = loss
       let due = parts.clock.now.advanced(by: pause)
       try await cancelWhenGracefulShutdown { [clock = parts.clock] in try await clock.sleep(until: due) }
     }

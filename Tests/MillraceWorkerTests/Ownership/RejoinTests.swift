@@ -67,15 +67,15 @@ import Testing
     #expect(limit.lost(now: MillraceClock.Instant(elapsed: .zero), hasCommitted: false) == .milliseconds(250))
   }
 
-  @Test func `the holder of a name is identified by the member ID`() {
+  @Test func `the holder of a name is identified by its member IDs`() {
     let members = [
       GroupMember(id: "a-1", instance: "a", host: "/10.0.0.1"),
       GroupMember(id: "b-1", instance: nil, host: "/10.0.0.2"),
     ]
-    #expect(InstanceHolder(of: "a", among: members, askedBy: "a-1") == .thisReader)
+    #expect(InstanceHolder(of: "a", among: members, askedBy: ["a-0", "a-1"]) == .thisReader)
     let other = InstanceHolder.another(member: "a-1", host: "/10.0.0.1")
-    #expect(InstanceHolder(of: "a", among: members, askedBy: "a-0") == other)
-    #expect(InstanceHolder(of: "b", among: members, askedBy: "a-0") == .nobody)
-    #expect(InstanceHolder(of: nil, among: members, askedBy: "a-0") == .nobody)
+    #expect(InstanceHolder(of: "a", among: members, askedBy: ["a-0"]) == other)
+    #expect(InstanceHolder(of: "b", among: members, askedBy: ["a-0"]) == .nobody)
+    #expect(InstanceHolder(of: nil, among: members, askedBy: ["a-0"]) == .nobody)
   }
 }

@@ -90,6 +90,26 @@ import Testing
     #expect(fleet.answered().isEmpty)
   }
 
+  @Test func `a static member that loses its producer rejoins at once, and keeps its lanes`() async throws {
+    let fleet = try WorkerFleet(lanes: 2)
+    let members = ["w-0", "w-1"].map { fleet.start($0, isKept: false, staticMember: $0, FleetHandler(Book())) }
+    let each = WorkerReadiness(hasJoined: true, owned: 1, isReady: true)
+    #expect(await fleet.until { members.allSatisfy { $0.readiness == each } } != nil)
+    members[0].log.fail(.commitTransaction, with: [Self.error(.fenced)])
+    for number in 0..<10 { try fleet.put("n\(number)", key: "k\(number)") }
+    #expect(await fleet.until { members[0].readiness?.rejoinReason == "fenced" } != nil)
+    var isQuiet = true
+    let time = await fleet.until {
+      isQuiet = isQuiet && members[1].readiness == each
+      return members[0].readiness == each
+    }
+    // The session of the former member takes longer.
+    #expect(try #require(time) < .seconds(5))
+    #expect(isQuiet, "the other process took the lane over")
+    #expect(await fleet.until { fleet.answered().count == 10 && fleet.isRead() } != nil)
+    for process in members { await process.crash() }
+  }
+
   @Test func `the readiness of a worker reports a rejoin`() async throws {
     let fleet = try WorkerFleet(lanes: 1)
     let process = fleet.start("p", isKept: false, FleetHandler(Book()))
