@@ -22,6 +22,8 @@ actor LaneRunner {
   /// The offset in the ledger's topic up to which the lane was restored. The lane's own entries follow it.
   private let ledgerEnd: Int64
   private let ledgerIdentity: LedgerIdentity
+  /// The inputs that the ledger does not list yet.
+  private let newSources: [String]
   private var isMarked = false
   private let end = WriteReceipt()
   /// Errors in handlers that are faults of the worker. The first one ends the worker.
@@ -31,12 +33,14 @@ actor LaneRunner {
   private var idleWaiters: [CheckedContinuation<Void, Never>] = []
 
   init(
-    epoch: LaneEpoch, partitions: [any LogPartition], starts: [String: Int64], marks: [String: OffsetMark],
-    ledger: Ledger, ledgerEnd: Int64, ledgerIdentity: LedgerIdentity, watch: PoisonDetector, parts: LaneParts
+    epoch: LaneEpoch, partitions: [any LogPartition], starts: [String: Int64], newSources: [String],
+    marks: [String: OffsetMark], ledger: Ledger, ledgerEnd: Int64, ledgerIdentity: LedgerIdentity,
+    watch: PoisonDetector, parts: LaneParts
   ) {
     self.epoch = epoch
     self.parts = parts
     self.partitions = partitions
+    self.newSources = newSources
     self.ledgerEnd = ledgerEnd
     self.ledgerIdentity = ledgerIdentity
     owner = watch.owner
@@ -53,7 +57,7 @@ actor LaneRunner {
   ///   ``MillraceError`` if the worker writes to a topic that it does not declare.
   func run() async throws {
     // After a crash, the next owner of the lane has to see that it was running.
-    guard await writeMark() else { return }
+    guard await writeMark(), await writeSources() else { return }
     defer { pool.stop() }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await LaneCommands(lane: self, consumer: self.parts.commands).run() }
@@ -119,7 +123,7 @@ actor LaneRunner {
     guard let memory = progress.sources[source.topic]?.memory else { return }
     do {
       try await parts.check.confirm([source: memory])
-    } catch let error as KafkaError where error.isRetriable {
+    } catch let error as KafkaError where error.isRetriable || error.isUnknownTopic {
       // The supervisor compares it again. Until then the lane skips the records.
       parts.logger.warning(
         "a topic was read from an earlier offset again, and cannot be compared yet",
@@ -206,6 +210,14 @@ actor LaneRunner {
   func writeMark() async -> Bool {
     isMarked = true
     return await write([]) != .dropped
+  }
+
+  /// Lists the new inputs in the ledger, after their first offsets are committed: the next owner takes a listed input
+  /// without an offset for one whose offset was deleted.
+  /// - Returns: False if the lane is gone.
+  private func writeSources() async -> Bool {
+    guard !newSources.isEmpty else { return true }
+    return await write([], newSources.map { .counter(LedgerIdentity.counter(ofSource: $0), 1) }) != .dropped
   }
 
   /// Cancels the handlers that still run. The next owner of the lane runs their records again.
@@ -375,16 +387,19 @@ enum EffectBeginning: Sendable {
 
 extension LaneRunner: CommitLane {
   /// Writes records at once, and returns the result. A write without records waits for those before it.
-  func write(_ records: [ProducerRecord], settingAgain timers: [NamedTimer] = []) async -> CommitResult {
+  func write(
+    _ records: [ProducerRecord], _ entries: [LedgerEntry] = [], settingAgain timers: [NamedTimer] = []
+  ) async -> CommitResult {
     let receipt = WriteReceipt()
     state.submit(
-      LaneWrite(lane: epoch, records: records, isUrgent: true, receipt: receipt), settingAgain: timers)
+      LaneWrite(lane: epoch, records: records, entries: entries, isUrgent: true, receipt: receipt),
+      settingAgain: timers)
     carryOut()
     return await receipt.fate()
   }
 
-  /// Erases what the lane has about customers, and returns the result of the writes. The lane goes on while the search
-  /// reads its ledger.
+  /// Erases everything that the lane keeps about customers. Returns the result of the writes. The lane continues while
+  /// the search reads its ledger.
   func erase(_ customers: [ErasedCustomer]) async -> CommitResult {
     let found = await state.searchErased(customers).run()
     let receipt = WriteReceipt()

@@ -24,15 +24,11 @@ struct LaneCommands: Sendable {
 
   /// Executes commands until the lane ends. Dead letters do not wait for replays, nor one replay for another.
   func run() async throws {
-    guard
-      let (commands, earlier) = try await untilKafkaAnswers(
-        "reading commands is waiting",
-        {
-          try await parts.patience.call("cannot read the commands", metadata: ["lane": "\(epoch.lane)"]) {
-            (try await consumer.commands(for: epoch), try await copiesOfEarlierOwners())
-          }
-        }, failed: { throw $0 })
-    else { return }
+    let (commands, earlier) = try await parts.patience.call(
+      "cannot read the commands", metadata: ["lane": "\(epoch.lane)"]
+    ) {
+      (try await consumer.commands(for: epoch), try await copiesOfEarlierOwners())
+    }
     try await withThrowingDiscardingTaskGroup { runs in
       for await new in commands {
         try Task.checkCancellation()

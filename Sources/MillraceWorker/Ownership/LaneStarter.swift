@@ -75,7 +75,7 @@ struct LaneStarter: Sendable {
     try Task.checkCancellation()
     let identity = try await identity(among: identities.withLock { $0 }, known, ledgerPartition)
     try restored.withLock { ledger in try parts.erasure.check(ledger, lane: epoch.lane) }
-    try await checkOffsets(committed, restored.withLock { $0 }, lane: epoch.lane)
+    let newSources = try newSources(committed, restored.withLock { $0 }, lane: epoch.lane)
     var starts: [String: Int64] = [:]
     for source in sources {
       starts[source.topic] = try start(
@@ -83,7 +83,8 @@ struct LaneStarter: Sendable {
     }
     parts.metrics.restored(in: began.duration(to: parts.clock.now))
     return LaneRunner(
-      epoch: epoch, partitions: partitions, starts: starts, marks: marks, ledger: restored.withLock { $0 },
+      epoch: epoch, partitions: partitions, starts: starts, newSources: newSources, marks: marks,
+      ledger: restored.withLock { $0 },
       ledgerEnd: end, ledgerIdentity: identity,
       watch: PoisonDetector(
         metadata: metadata, owner: notices.newOwner(), survivors: survivors,
@@ -148,23 +149,19 @@ struct LaneStarter: Sendable {
     return try await log.highWatermarks(of: partitions, timeout: Self.questionTimeout)
   }
 
-  /// Checks that a worker that has run before, and would start at the end, has committed offsets. Brokers delete the
-  /// offsets of a group that has been empty for a week, and the worker would skip what arrived meanwhile.
-  /// They also delete the offsets of a topic that is deleted. The ledger lists the sources of such a worker, because a
-  /// new source does start at the end.
-  private func checkOffsets(_ committed: [CommittedOffset], _ ledger: Ledger, lane: Int32) async throws {
-    guard parts.policy.start == .latest else { return }
+  /// Returns the inputs that the ledger does not list yet, for a worker that would start at the end.
+  ///
+  /// If such a worker has run before, it must have committed offsets. Brokers delete the offsets of a group that has been
+  /// empty for a week, and the worker would skip the records that arrived meanwhile. They also delete the offsets of a
+  /// topic that is deleted. The ledger lists the inputs of the lane, because a new input does start at the end.
+  private func newSources(_ committed: [CommittedOffset], _ ledger: Ledger, lane: Int32) throws -> [String] {
+    guard parts.policy.start == .latest else { return [] }
     let unread = parts.topics.inputs.filter { topic in !committed.contains { $0.partition.topic == topic } }
     let unknown = parts.topics.inputs.filter { ledger.counter(LedgerIdentity.counter(ofSource: $0)) == 0 }
     let lost =
       unread.count == parts.topics.inputs.count && ledger.count > 0
       ? unread : unread.filter { !unknown.contains($0) }
-    guard !lost.isEmpty else {
-      for topic in unknown {
-        _ = try await append(.counter(LedgerIdentity.counter(ofSource: topic), 1), toLedger: lane)
-      }
-      return
-    }
+    guard !lost.isEmpty else { return unknown }
     throw MillraceError(
       .topics,
       """

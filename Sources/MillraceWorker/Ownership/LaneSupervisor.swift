@@ -178,12 +178,12 @@ actor LaneSupervisor {
   /// Ends the worker if a topic no longer exists. librdkafka waits for such a topic, with retriable errors.
   private func checkCounts() async {
     do {
-      _ = try await LaneCount.check(parts.topics, on: parts.log)
+      try await parts.patience.confirmTopics()
     } catch let error as MillraceError {
       parts.committer.abandon()
       fail(error)
     } catch {
-      parts.logger.warning("could not look up the topics", metadata: ["error": "\(error)"])
+      // The worker is leaving its group.
     }
   }
 
@@ -201,8 +201,8 @@ actor LaneSupervisor {
     parts.report(lost: first..<oldest, count: Int(unread + skipped), of: partition)
   }
 
-  /// Compares the topics of the running lanes with the records that the lanes have read. A topic that was created again and is
-  /// already longer than before shows no other sign.
+  /// Compares the topics of the running lanes with the records that the lanes have read. A topic that was created again
+  /// and is already longer than before shows no other sign.
   func checkTopics() async {
     var memories: [TopicPartition: PartitionMemory] = [:]
     var newest: [(runner: LaneRunner, records: [String: RecordFingerprint])] = []

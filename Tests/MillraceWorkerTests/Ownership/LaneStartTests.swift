@@ -73,6 +73,46 @@ import Testing
     #expect(fleet.answered() == ["n0"])
   }
 
+  @Test(arguments: [KafkaSettings.Commit.transactional, .atLeastOnce])
+  func `a worker that was killed before its first commit starts at the end again`(
+    _ commit: KafkaSettings.Commit
+  ) async throws {
+    let fleet = try WorkerFleet(lanes: 1, commit: commit) { $0.start = .latest }
+    let book = Book()
+    let first = fleet.start("p", isKept: false, FleetHandler(book))
+    let away = KafkaError(code: .timedOut, operation: "test", reason: "away", isRetriable: true)
+    first.log.fail(.commitOffsets, with: Array(repeating: away, count: 10_000))
+    #expect(await fleet.until { !fleet.log.records(in: fleet.topics.ledger).isEmpty } != nil)
+    await fleet.until(within: .seconds(30)) { false }
+    await first.crash()
+    let second = fleet.start("q", isKept: false, FleetHandler(book))
+    #expect(await fleet.until { second.readiness?.isReady == true || second.isOver } != nil)
+    #expect(!second.isOver, "it takes the missing offset for a deleted one")
+    await second.crash()
+  }
+
+  @Test func `an outage does not end a worker although a broker does not know its topics at first`() async throws {
+    let fleet = try WorkerFleet(lanes: 1)
+    let isAway = FleetProcess.Shared(false)
+    let worker = FleetProcess(log: fleet.log.process("p"), isKept: false) { log in
+      fleet.runtime(on: Restarting(log: log, isAway: isAway), FleetHandler(Book()))
+    }
+    #expect(await fleet.until { worker.readiness?.isReady == true } != nil)
+    isAway.set(true)
+    let measuring = Task { for _ in 0..<4 { await worker.measureLag() } }
+    await fleet.until(within: .seconds(30)) { worker.isOver }
+    isAway.set(false)
+    let hasMeasured = FleetProcess.Shared(false)
+    let watching = Task {
+      await measuring.value
+      hasMeasured.set(true)
+    }
+    #expect(await fleet.until { hasMeasured.get() || worker.isOver } != nil)
+    #expect(!worker.isOver, "the process ended")
+    await worker.crash()
+    await watching.value
+  }
+
   private static let unknown = KafkaError(
     code: KafkaError.Code(rawValue: -190), operation: "test", reason: "unknown partition")
 
@@ -154,6 +194,25 @@ private struct WithoutTopics: ForwardingLog {
   let log: InMemoryLog
 
   func partitionCounts(of topics: [String], timeout: Duration) async throws(KafkaError) -> [String: Int] { [:] }
+}
+
+/// A log whose brokers know no topic for a while, and do not answer questions about offsets.
+private struct Restarting: ForwardingLog {
+  let log: InMemoryLog
+  let isAway: FleetProcess.Shared<Bool>
+
+  func partitionCounts(of topics: [String], timeout: Duration) async throws(KafkaError) -> [String: Int] {
+    isAway.get() ? [:] : try await log.partitionCounts(of: topics, timeout: timeout)
+  }
+
+  func highWatermarks(
+    of partitions: [TopicPartition], timeout: Duration
+  ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
+    guard !isAway.get() else {
+      throw KafkaError(code: .timedOut, operation: "test", reason: "away", isRetriable: true)
+    }
+    return try await log.highWatermarks(of: partitions, timeout: timeout)
+  }
 }
 
 /// A broker that answers questions about some topics from the time before it was suspended.
