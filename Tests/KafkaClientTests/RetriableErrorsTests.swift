@@ -6,7 +6,7 @@ import Testing
 @testable import KafkaClient
 
 @Suite struct RetriableErrorsTests {
-  /// The version of librdkafka whose codes the table must list completely: that of the headers on Debian 12.
+  /// The version of the headers on Debian 12. The table must list all of its codes.
   private static let oldest: Int32 = 0x0200_02ff
 
   /// The codes of the library that runs, by name.

@@ -17,7 +17,7 @@ struct CrashCommand: AsyncParsableCommand {
   var scenarios: [CrashScenario]
 
   @Option(help: "The number of kills, restarts or pauses.") var rounds = 10
-  @Option(help: "The number of lanes; by default that of the scenario.") var lanes: Int?
+  @Option(help: "The number of lanes. The default depends on the scenario.") var lanes: Int?
   @Option(help: "The number of deployments that run each scenario in parallel.") var deployments = 1
   @Option(help: "The directory of a scripts/kafka cluster whose nodes may be killed and paused.")
   var nodes: String?

@@ -9,7 +9,7 @@ import ScenarioRig
 
 extension Rehearsal {
   /// The failures without an event, and the transactions whose row in the table is wrong, each with its notifications
-  /// and what the ledger says of them.
+  /// and their ledger entries.
   func missing(_ observer: Observer) async -> [String] {
     let (ended, table) = (observer.ended, observer.table)
     let wrong = RunResult.differences(table, RefundWave.truth(environment.simulator))

@@ -25,7 +25,7 @@ struct PrivacyCommand: AsyncParsableCommand {
         Every worker erases what it keeps about the customer and publishes customer.erased; millrace-postgres deletes \
         the rows. A mark remains: replays, imports and backfills do not bring the customer back. This cannot be undone.
 
-        Prints what only retention removes, and when, and what is not erased. Needs privacy.keyFile. Exits with 1 if a \
+        Lists the records that only retention removes, with the dates, and the topics that are not erased. Needs privacy.keyFile. Exits with 1 if a \
         worker has not answered; it erases the customer when it runs.
 
         Examples:

@@ -1,4 +1,4 @@
-// How often the handler of a timer has failed. The count is in headers of the timer's ledger record, so that it survives the
+// The failed runs of a timer's handler. Their count is in headers of the timer's ledger record, so that it survives the
 // process. Versions that do not know the headers ignore them; another layout of the value would stop their lanes. See
 // docs/adr/0057-a-failing-timer-is-counted-in-headers-of-its-ledger-record.md.
 

@@ -61,7 +61,7 @@ struct TransactionChecks: Sendable {
   let clock: MillraceClock
   let timeout: Duration
 
-  /// How long a transaction has to stay open to be reported.
+  /// The shortest time for which a transaction is open before it is reported.
   static let patience = Duration.seconds(3)
 
   /// Looks at all partitions of topics.

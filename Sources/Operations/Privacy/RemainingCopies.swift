@@ -1,4 +1,5 @@
-// What an erasure leaves in Kafka: records that only retention or compaction removes, and topics that it does not reach.
+// The records and topics that an erasure leaves in Kafka: records that only retention or compaction removes, and topics
+// that it does not reach.
 
 package import AppStore
 package import KafkaClient
