@@ -4,15 +4,15 @@
 # request one to eight steps later, when the producer has repeated it and gone on: a network can do that. A late EndTxn
 # would end the next transaction of its epoch, and an event would be lost, or published twice.
 #
-# Behind the proxy run the loads of `scripts/scenario crash` (rolling restarts and kills) and of `scripts/scenario
-# rehearse`, with their findings. The seed chooses the requests and the steps. Most runs hold EndTxn, every third all
-# kinds of requests, one Produce alone, one InitProducerId. At least 100 requests are held. At least 30 EndTxn arrive
-# after an answer of the next transaction, and every one of them must be refused. There must be no finding, a new producer
-# for nine of ten held requests, and no rejoin. The last run is a control: without the rule
-# (CRASH_IGNORE_UNANSWERED=1, which only the worker of the crash scenarios reads) there must be a finding within
-# 100 held requests.
+# Behind the proxy run the loads of `scripts/scenario crash` (rolling restarts and kills), with their findings. The seed
+# chooses the requests and the steps. The runs hold EndTxn, all kinds of requests, and Produce alone. At least 100 requests
+# are held. At least 30 EndTxn arrive after an answer of the next transaction, and every one of them must be refused.
+# There must be no finding, a new producer for nine of ten held requests, and no rejoin. The last run is a control: without
+# the rule (CRASH_IGNORE_UNANSWERED=1, which only the worker of the crash scenarios reads) there must be a finding within
+# 100 held requests. --held also plays `scripts/scenario rehearse` behind the proxy, delays InitProducerId, and releases
+# requests after a time.
 #
-#   scripts/scenario torn                  two and a half minutes; prints the random seed
+#   scripts/scenario torn                  about three minutes; prints the random seed
 #   scripts/scenario torn --seed 7         repeats the runs of a seed
 #   scripts/scenario torn --held 1700      goes on until so many requests were held with these versions of Kafka and
 #                                          librdkafka. It adds each run to .build/torn/results.jsonl, and can be stopped

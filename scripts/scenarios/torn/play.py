@@ -110,16 +110,19 @@ class Children:
 class Run:
     """One start of the proxy with a seed, and the loads behind it."""
 
-    def __init__(self, scenario, seed, kind, release=STEPS, loads=("rolling", "kill"), has_rule=True, limit=240):
+    def __init__(self, scenario, seed, kind, release=STEPS, loads=("rolling", "kill"), has_rule=True, limit=240,
+                 is_brief=False):
         self.scenario, self.seed, self.kind, self.release = scenario, seed, kind, release
         self.loads, self.has_rule, self.limit = loads, has_rule, limit
         self.directory = scenario.options.directory / f"{seed}-{kind.replace(' ', '-')}{'' if has_rule else '-control'}"
         self.findings, self.torn = [], False
+        # A brief run holds twice as many of the requests, and needs half as many of them.
+        self.is_brief = is_brief
 
     def command(self, load):
         options = self.scenario.options
         program = options.programs / "millrace-scenarios"
-        rounds = {"rolling": 5, "kill": 4, "backlog": 3}
+        rounds = {"rolling": 2, "kill": 2} if self.is_brief else {"rolling": 5, "kill": 4, "backlog": 3}
         words = {
             "rehearse": ["rehearse", "--size", 100, "--refunds", 60, "--workers", 2, "--no-replay"],
         }.get(load) or ["crash", load, "--rounds", rounds[load], "--lanes", LANES]
@@ -150,14 +153,16 @@ class Run:
         return self.directory / f"{name}.out"
 
     def start_proxy(self):
-        holds = [word for hold in HOLDS[self.kind] for word in ("--hold", hold)]
+        shares = [hold.split("=") for hold in HOLDS[self.kind]]
+        factor, pause = (2, 1) if self.is_brief else (1, 2)
+        holds = [word for name, share in shares for word in ("--hold", f"{name}={min(1, factor * float(share))}")]
         # Without an option the proxy holds some EndTxn.
         holds += [] if any("EndTxn" in hold for hold in holds) else ["--hold", "EndTxn=0"]
         ports = [word for port in self.scenario.ports for word in ("--map", port)]
         script = pathlib.Path(__file__).with_name("delay.py")
         proxy = self.scenario.children.start(
             [sys.executable, script, self.scenario.options.proxy, *ports, "--seed", self.seed, *holds, "--release",
-             self.release, "--pause", "2", "--journal", self.directory / "journal"], self.output("proxy"))  # fmt: skip
+             self.release, "--pause", pause, "--journal", self.directory / "journal"], self.output("proxy"))  # fmt: skip
         until = time.monotonic() + 20
         while "ready" not in self.output("proxy").read_text():
             if proxy.poll() is not None or time.monotonic() > until:
@@ -339,14 +344,12 @@ class Scenario:
             if number == 9:
                 self.check(False, "nine runs held too few requests")
                 break
-            loads = ("rolling", "kill", "rehearse") if number == 0 else ("rolling", "kill")
-            results.append(self.play(seed + number, CYCLE[number % 3], loads=loads))
-        produce = self.play(seed, "Produce", loads=("rolling",))
+            results.append(self.play(seed + number, CYCLE[number % 3], is_brief=True))
+        produce = self.play(seed, "Produce", loads=("rolling",), is_brief=True)
         self.judge_produce(produce)
         self.judge([*results, produce])
         print(f"    with the rule: {Sums([*results, produce]).line}")
-        self.init(seed)
-        self.control(seed)
+        self.control(seed, is_brief=True)
 
     def init(self, seed):
         """A late InitProducerId fences a producer at any moment, also in its commit: then the worker rejoins."""
@@ -355,12 +358,12 @@ class Scenario:
         self.findings_of([result])
         self.check(not Sums([result]).not_refused, f"late EndTxn were not refused: {result['late']}")
 
-    def control(self, seed):
+    def control(self, seed, is_brief=False):
         """Without the rule there must be a finding within 100 held requests."""
         held = 0
         while held < 100:
-            loads = self.options.loads or ("rolling", "kill")
-            result = self.play(seed, "EndTxn", loads=loads, has_rule=False, limit=75)
+            loads = self.options.loads or (("rolling",) if is_brief else ("rolling", "kill"))
+            result = self.play(seed, "EndTxn", loads=loads, has_rule=False, limit=60, is_brief=is_brief)
             held, seed = held + Sums([result]).held, seed + 1
             if result["torn"]:
                 found = next(line for line in result["findings"] if TORN.search(line))
