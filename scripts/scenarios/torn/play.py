@@ -20,10 +20,10 @@ import time
 # The requests that are held, by kind of run, and the share of them.
 HOLDS = {
     "none": [],
-    "EndTxn": ["EndTxn=0.3"],
-    "all kinds": ["EndTxn=0.3", "Produce=0.1", "AddPartitionsToTxn=0.1", "AddOffsetsToTxn=0.1", "TxnOffsetCommit=0.1"],
-    "Produce": ["Produce=0.3"],
-    "InitProducerId": ["InitProducerId=1", "EndTxn=0.3"],
+    "EndTxn": ["EndTxn=0.6"],
+    "all kinds": ["EndTxn=0.6", "Produce=0.2", "AddPartitionsToTxn=0.2", "AddOffsetsToTxn=0.2", "TxnOffsetCommit=0.2"],
+    "Produce": ["Produce=0.6"],
+    "InitProducerId": ["InitProducerId=1", "EndTxn=0.6"],
 }
 # Every third run holds all kinds.
 CYCLE = ["EndTxn", "all kinds", "EndTxn"]
@@ -116,7 +116,6 @@ class Run:
         self.loads, self.has_rule, self.limit = loads, has_rule, limit
         self.directory = scenario.options.directory / f"{seed}-{kind.replace(' ', '-')}{'' if has_rule else '-control'}"
         self.findings, self.torn = [], False
-        # A brief run holds twice as many of the requests, and needs half as many of them.
         self.is_brief = is_brief
 
     def command(self, load):
@@ -153,16 +152,14 @@ class Run:
         return self.directory / f"{name}.out"
 
     def start_proxy(self):
-        shares = [hold.split("=") for hold in HOLDS[self.kind]]
-        factor, pause = (2, 1) if self.is_brief else (1, 2)
-        holds = [word for name, share in shares for word in ("--hold", f"{name}={min(1, factor * float(share))}")]
+        holds = [word for hold in HOLDS[self.kind] for word in ("--hold", hold)]
         # Without an option the proxy holds some EndTxn.
         holds += [] if any("EndTxn" in hold for hold in holds) else ["--hold", "EndTxn=0"]
         ports = [word for port in self.scenario.ports for word in ("--map", port)]
         script = pathlib.Path(__file__).with_name("delay.py")
         proxy = self.scenario.children.start(
             [sys.executable, script, self.scenario.options.proxy, *ports, "--seed", self.seed, *holds, "--release",
-             self.release, "--pause", pause, "--journal", self.directory / "journal"], self.output("proxy"))  # fmt: skip
+             self.release, "--pause", "1", "--journal", self.directory / "journal"], self.output("proxy"))  # fmt: skip
         until = time.monotonic() + 20
         while "ready" not in self.output("proxy").read_text():
             if proxy.poll() is not None or time.monotonic() > until:
@@ -362,7 +359,7 @@ class Scenario:
         """Without the rule there must be a finding within 100 held requests."""
         held = 0
         while held < 100:
-            loads = self.options.loads or (("rolling",) if is_brief else ("rolling", "kill"))
+            loads = self.options.loads or ("rolling",)
             result = self.play(seed, "EndTxn", loads=loads, has_rule=False, limit=60, is_brief=is_brief)
             held, seed = held + Sums([result]).held, seed + 1
             if result["torn"]:
