@@ -47,7 +47,7 @@ actor CrashTest {
     self.environment = environment
     workers = WorkerGroup(
       Self.worker, .scenario(CrashWorker.subcommand), of: deployment, log: "worker", environment: environment,
-      hasAdminPort: scenario == .operate || scenario == .faults)
+      hasAdminPort: [.operate, .faults, .outage].contains(scenario))
     topics = Self.topics(of: deployment)
     random = SeededGenerator(seed: seed)
   }

@@ -292,7 +292,8 @@ DASHBOARDS = {
                         "Failed timers",
                         [
                             (
-                                "sum by (worker, reason) (increase(millrace_worker_timer_failures_total[1h]))",
+                                "sum by (worker, reason) (increase(millrace_worker_timer_failures_total[1h])) "
+                                "or vector(0)",
                                 "{{worker}} {{reason}}",
                             )
                         ],
