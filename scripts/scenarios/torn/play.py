@@ -35,6 +35,17 @@ LANES = 12
 # The runs that may be played again, because a transaction timed out.
 MOST_TIMEOUTS = 3
 STEPS, MILLISECONDS = "steps:1-8", "ms:0-1000"
+# The rounds of the loads. A start takes most of a brief run.
+BRIEF, LONG = {"rolling": 2, "kill": 2}, {"rolling": 16, "kill": 14}
+# The runs of --held, again and again.
+SERIES = [
+    ("EndTxn", STEPS, ("rolling", "kill")),
+    ("all kinds", STEPS, ("rolling", "kill", "rehearse")),
+    ("EndTxn", MILLISECONDS, ("rolling", "kill")),
+    ("Produce", STEPS, ("rolling", "rehearse")),
+    ("all kinds", MILLISECONDS, ("rolling", "kill")),
+    ("InitProducerId", STEPS, ("kill",)),
+]
 
 # The lines of a worker's log that count.
 REPLACED = "replaced the client of the transactional producer"
@@ -110,21 +121,20 @@ class Children:
 class Run:
     """One start of the proxy with a seed, and the loads behind it."""
 
-    def __init__(self, scenario, seed, kind, release=STEPS, loads=("rolling", "kill"), has_rule=True, limit=240,
-                 is_brief=False):
+    def __init__(self, scenario, seed, kind, release=STEPS, loads=("rolling", "kill"), has_rule=True, limit=400,
+                 rounds=LONG):
         self.scenario, self.seed, self.kind, self.release = scenario, seed, kind, release
         self.loads, self.has_rule, self.limit = loads, has_rule, limit
         self.directory = scenario.options.directory / f"{seed}-{kind.replace(' ', '-')}{'' if has_rule else '-control'}"
         self.findings, self.torn = [], False
-        self.is_brief = is_brief
+        self.rounds = rounds
 
     def command(self, load):
         options = self.scenario.options
         program = options.programs / "millrace-scenarios"
-        rounds = {"rolling": 2, "kill": 2} if self.is_brief else {"rolling": 5, "kill": 4, "backlog": 3}
         words = {
             "rehearse": ["rehearse", "--size", 100, "--refunds", 60, "--workers", 2, "--no-replay"],
-        }.get(load) or ["crash", load, "--rounds", rounds[load], "--lanes", LANES]
+        }.get(load) or ["crash", load, "--rounds", self.rounds.get(load, 3), "--lanes", LANES]
         return [
             program, *words, "--seed", self.seed, "--limit", self.limit, "--programs", options.programs,
             "--topics", options.topics, "--directory", self.directory / load, "--bootstrap-servers", self.scenario.servers,
@@ -341,26 +351,25 @@ class Scenario:
             if number == 9:
                 self.check(False, "nine runs held too few requests")
                 break
-            results.append(self.play(seed + number, CYCLE[number % 3], is_brief=True))
-        produce = self.play(seed, "Produce", loads=("rolling",), is_brief=True)
+            results.append(self.play(seed + number, CYCLE[number % 3], rounds=BRIEF))
+        produce = self.play(seed, "Produce", loads=("rolling",), rounds=BRIEF)
         self.judge_produce(produce)
         self.judge([*results, produce])
         print(f"    with the rule: {Sums([*results, produce]).line}")
-        self.control(seed, is_brief=True)
+        self.control(seed)
 
-    def init(self, seed):
+    def judge_init(self, result):
         """A late InitProducerId fences a producer at any moment, also in its commit: then the worker rejoins."""
-        result = self.play(seed, "InitProducerId", loads=("kill",))
         self.check(result["held"].get("InitProducerId"), "no InitProducerId was held")
         self.findings_of([result])
         self.check(not Sums([result]).not_refused, f"late EndTxn were not refused: {result['late']}")
 
-    def control(self, seed, is_brief=False):
+    def control(self, seed):
         """Without the rule there must be a finding within 100 held requests."""
         held = 0
         while held < 100:
             loads = self.options.loads or ("rolling",)
-            result = self.play(seed, "EndTxn", loads=loads, has_rule=False, limit=60, is_brief=is_brief)
+            result = self.play(seed, "EndTxn", loads=loads, has_rule=False, limit=60, rounds=BRIEF)
             held, seed = held + Sums([result]).held, seed + 1
             if result["torn"]:
                 found = next(line for line in result["findings"] if TORN.search(line))
@@ -380,20 +389,19 @@ class Scenario:
             if held >= count or played == self.options.most or self.faults:
                 break
             seed = self.options.seed + number
-            if number % 12 == 0:
-                result = self.play(seed, "none")
+            if number == 0:
+                result = self.play(seed, "none", rounds=BRIEF)
                 self.check(not result["rejoins"], f"{result['rejoins']} rejoins without faults")
                 self.findings_of([result])
-            elif number % 12 == 6:
-                result = self.play(seed, "Produce", loads=("rolling", "rehearse"))
-                self.judge_produce(result)
-                self.judge([result])
-            elif number % 12 == 11:
-                self.init(seed)
             else:
-                release = MILLISECONDS if number % 4 == 3 else STEPS
-                loads = ("rolling", "kill", "rehearse") if number % 3 == 1 else ("rolling", "kill")
-                self.judge([self.play(seed, CYCLE[number % 3], release=release, loads=loads)])
+                kind, release, loads = SERIES[(number - 1) % len(SERIES)]
+                result = self.play(seed, kind, release=release, loads=loads, rounds=LONG)
+                if kind == "InitProducerId":
+                    self.judge_init(result)
+                else:
+                    self.judge([result])
+                if kind == "Produce":
+                    self.judge_produce(result)
             played += 1
         if not any(not each["rule"] for each in self.known()):
             self.control(self.options.seed)
