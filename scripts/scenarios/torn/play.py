@@ -28,7 +28,7 @@ HOLDS = {
 # Every third run holds all kinds.
 CYCLE = ["EndTxn", "all kinds", "EndTxn"]
 # Requests that show that a transaction has begun after the one whose EndTxn was held.
-OF_A_TRANSACTION = {"AddPartitionsToTxn", "AddOffsetsToTxn", "Produce", "TxnOffsetCommit", "EndTxn:commit", "EndTxn:abort"}
+OF_A_TRANSACTION = {"AddPartitionsToTxn", "AddOffsetsToTxn", "Produce", "TxnOffsetCommit"}
 REFUSALS = {"INVALID_PRODUCER_EPOCH", "PRODUCER_FENCED"}
 # More than usual, so that a transaction has records of several partitions, and more steps at which it can be torn.
 LANES = 12

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Explores every run of a model of the commit protocol (docs/model) with Spin.
+# With the rule about late requests, no run loses an event, publishes one twice, or waits for ever. Without the rule
+# there must be such a run, or the model proves nothing.
+#
+#   scripts/check model            a late request; half a minute
+#   scripts/check model --full     also crashes, a lane that moves, and a transaction that times out; about 10 minutes
+#                                  and 8 GB of memory
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+full=false
+case "${1:-}" in
+'') ;;
+--full) full=true ;;
+*) usage "[--full]" ;;
+esac
+
+need_packages spin gcc libc6-dev
+temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-model.XXXXXX")
+clean_up_at_exit
+cd "$temporary"
+
+# explore NAME OPTION... sets `errors` and `states` to the numbers of a search. The rest of its report is in NAME.log.
+explore() {
+  local name=$1
+  spin "${@:2}" -a "$root/docs/model/transactions.pml" >"$name.log" || die "$(tail -n 1 "$name.log")"
+  gcc -O2 -w -DSAFETY -DCOLLAPSE -DVECTORSZ=2048 -DMEMLIM=8000 -o "$name" pan.c
+  # The depth of the search, and 2^26 places in its table.
+  "./$name" -m1000000 -w26 >>"$name.log" || die "the search of $name failed: $(tail -n 1 "$name.log")"
+  grep -q 'Search not completed' "$name.log" && [ "$(errors_of "$name")" = 0 ] && die "the search of $name was not complete"
+  errors=$(errors_of "$name")
+  states=$(sed -nE 's/^ *([0-9.e+]+) states, stored$/\1/p' "$name.log")
+}
+errors_of() { sed -nE 's/.*errors: ([0-9]+)$/\1/p' "$1.log"; }
+
+# holds NAME OPTION... requires that no run breaks a promise.
+holds() {
+  explore "$@"
+  printf '%-58s %12s states, %s errors\n' "$1, with the rule" "$states" "$errors"
+  [ "$errors" = 0 ] || {
+    tail -n 30 "$1.log" >&2
+    die "the model has a run that breaks a promise"
+  }
+}
+
+none=(-DCRASHES=0 -DMOVES=0 -DTIMEOUTS=0)
+holds "a late request" "${none[@]}"
+if $full; then
+  holds "a late request and two crashes" -DMOVES=0 -DTIMEOUTS=0
+  holds "a late request, a lane that moves, a time-out" -DCRASHES=0
+  holds "a late request, a crash, a lane that moves" -DCRASHES=1 -DTIMEOUTS=0
+fi
+explore "without the rule" "${none[@]}" -DNO_RULE
+printf '%-58s %12s states, %s errors\n' "a late request, without the rule" "$states" "$errors"
+grep -q 'assertion violated' "without the rule.log" || die "without the rule the model has no run that breaks a promise"
