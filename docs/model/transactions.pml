@@ -5,7 +5,10 @@
  *
  *   spin -a transactions.pml && cc -O2 -DSAFETY -DCOLLAPSE -o pan pan.c && ./pan -m1000000 -w26
  *
- * The rule (ADR 56): after a request without an answer the client begins no other transaction. -DNO_RULE turns it off.
+ * Three rules keep the promise, and the search finds a run that breaks it without any one of them:
+ *   -DNO_RULE    after a request without an answer the client goes on (ADR 56)
+ *   -DNO_FENCE   the group accepts offsets of an old generation (KIP-447)
+ *   -DNO_WAIT    a lane starts before the transactions of its former owner have ended
  */
 
 #define WORKERS 2
@@ -28,6 +31,17 @@
 #define MUST_REPLACE 0
 #else
 #define MUST_REPLACE unanswered
+#endif
+#ifdef NO_FENCE
+#define IS_REFUSED(target, memberGeneration, w) 0
+#else
+#define IS_REFUSED(target, memberGeneration, w) \
+  (WHAT(target) == OFFSET && (memberGeneration != generation || owner[LANE(target)] != w))
+#endif
+#ifdef NO_WAIT
+#define HAS_ENDED(condition) true
+#else
+#define HAS_ENDED(condition) (condition)
 #endif
 
 /* Records 0 and 1 are in lane 0, record 2 is in lane 1. */
@@ -107,7 +121,7 @@ inline apply_produce(w, e, target, value, number, memberGeneration, answer) {
     :: coordinator[w] != ongoing || !(inside[w] & (1 << target)) -> answer = invalid
     :: else ->
       if
-      :: WHAT(target) == OFFSET && (memberGeneration != generation || owner[LANE(target)] != w) -> answer = refused
+      :: IS_REFUSED(target, memberGeneration, w) -> answer = refused
       :: else ->
         if
         :: newest[target * WORKERS + w] == number -> skip   /* a copy */
@@ -339,7 +353,7 @@ assignment:
 restore:
   /* The stable offset first, then an own record in the ledger, then the ledger up to that record. */
   atomic {
-    !pending[TARGET(lane, OFFSET) * WORKERS] && !pending[TARGET(lane, OFFSET) * WORKERS + 1] ->
+    HAS_ENDED(!pending[TARGET(lane, OFFSET) * WORKERS] && !pending[TARGET(lane, OFFSET) * WORKERS + 1]) ->
     next[lane] = position[lane]
   };
   atomic {
@@ -347,7 +361,7 @@ restore:
     early[lane * WORKERS + 1] = (pending[TARGET(lane, ENTRY) * WORKERS + 1] != 0)
   };
   atomic {
-    !early[lane * WORKERS] && !early[lane * WORKERS + 1] ->
+    HAS_ENDED(!early[lane * WORKERS] && !early[lane * WORKERS + 1]) ->
     known = known | (done[0] | (done[1] << 1) | (done[2] << 2));
     lanes = lanes | (1 << lane)
   };
