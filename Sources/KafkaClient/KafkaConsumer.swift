@@ -24,6 +24,8 @@ public final class KafkaConsumer: Sendable {
     var queues: [TopicPartition: PartitionQueue] = [:]
     var commits: [ObjectIdentifier: PendingCommit] = [:]
     var isClosing = false
+    /// Whether the reader of a closing client has handed over its partitions.
+    var isHandedOver = false
     var isFinished = false
     var memberIDs: Set<String> = []
     /// The number of revocations that are not completed.
@@ -111,15 +113,38 @@ public final class KafkaConsumer: Sendable {
   public var sinceLastTurn: Duration? { pump.turns.age }
 
   /// Shuts the client down. It first revokes the assignment through ``events``, so that the reader can finish and
-  /// commit the records in flight. Then it leaves the group, unless it is a static member that keeps its partitions.
-  /// ``run()`` returns once that is done.
+  /// commit the records in flight, also if that takes longer than the session. Then it leaves the group, unless it is a
+  /// static member that keeps its partitions. ``run()`` returns once that is done.
   public func shutDown() {
     let isFirst = state.withLock { state in
       defer { state.isClosing = true }
       return !state.isClosing
     }
     guard isFirst else { return }
-    if staticMemberLeaves { leave { self.close() } } else { close() }
+    handOver { [weak self] in
+      guard let self else { return }
+      if staticMemberLeaves { leave { self.close() } } else { close() }
+    }
+  }
+
+  /// Revokes the assignment, and calls `next` once the reader has handed it over.
+  ///
+  /// librdkafka sends no heartbeats while it closes a client. A reader that then took longer than the session would lose
+  /// its partitions and could commit nothing. So it hands them over before, as a member of the group.
+  private func handOver(then next: @escaping @Sendable () -> Void) {
+    guard case .group = subscription else { return next() }
+    let queues = state.withLock { state in
+      defer { state.queues = [:] }
+      return state.queues
+    }
+    guard !queues.isEmpty else { return next() }
+    for queue in queues.values { queue.close() }
+    feed.send(
+      .revoked(
+        PartitionRevocation(queues.keys.sorted(), isLost: false) { [weak self] in
+          self?.state.withLock { $0.isHandedOver = true }
+          next()
+        }))
   }
 
   private func close() {
@@ -329,10 +354,10 @@ public final class KafkaConsumer: Sendable {
 
   private func revoke(_ partitions: [TopicPartition]) {
     let isLost = rd_kafka_assignment_lost(handle.rk) != 0
-    let queues = state.withLock { state in
+    let (queues, isHandedOver) = state.withLock { state in
       state.openRevocations += 1
       state.departure?.revoked()
-      return partitions.compactMap { state.queues.removeValue(forKey: $0) }
+      return (partitions.compactMap { state.queues.removeValue(forKey: $0) }, state.isHandedOver)
     }
     for queue in queues { queue.close() }
     let observer = pump.observer
@@ -345,7 +370,7 @@ public final class KafkaConsumer: Sendable {
         handle.wake.signal()
       }
     }
-    feed.send(.revoked(revocation))
+    if isHandedOver, queues.isEmpty { revocation.complete() } else { feed.send(.revoked(revocation)) }
   }
 
   private func handedOver() {

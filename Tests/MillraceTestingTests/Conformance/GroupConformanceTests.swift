@@ -102,6 +102,28 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: LogBackend.realServers != nil, "no KAFKA_BOOTSTRAP_SERVERS"), arguments: [false, true])
+  func `a member that shuts down can commit for longer than its session`(isStatic: Bool) async throws {
+    let test = try await LogUnderTest(.real)
+    let partition = TopicPartition(topic: try await test.topic(), partition: 0)
+    // The shortest that brokers allow.
+    var options = LogReaderOptions(instance: isStatic ? "one" : nil)
+    options.sessionTimeout = .seconds(6)
+    try await test.withMember(of: [partition.topic], options: options) { member in
+      member.reader.shutDown()
+      guard case .revoked(let revocation) = try await member.next() else {
+        return #expect(Bool(false), "no revocation")
+      }
+      let (clock, began) = (ContinuousClock(), ContinuousClock.now)
+      var offset: Int64 = 0
+      while began.duration(to: clock.now) < .seconds(8) {
+        offset += 1
+        try await member.reader.commit([CommittedOffset(partition, offset: offset)])
+      }
+      revocation.complete()
+    }
+  }
+
   @Test(arguments: LogBackend.available)
   func `a waiting read ends if its task is cancelled or the reader shuts down`(
     _ backend: LogBackend
