@@ -32,8 +32,8 @@ OF_A_TRANSACTION = {"AddPartitionsToTxn", "AddOffsetsToTxn", "Produce", "TxnOffs
 REFUSALS = {"INVALID_PRODUCER_EPOCH", "PRODUCER_FENCED"}
 # More than usual, so that a transaction has records of several partitions, and more steps at which it can be torn.
 LANES = 12
-# The runs that may be played again, because a transaction timed out.
-MOST_TIMEOUTS = 3
+# The runs that may be played again, because the machine was too busy.
+MOST_STARVED = 3
 STEPS, MILLISECONDS = "steps:1-8", "ms:0-1000"
 # The rounds of the loads. A start takes most of a brief run.
 BRIEF, LONG = {"rolling": 2, "kill": 2}, {"rolling": 16, "kill": 14}
@@ -53,6 +53,8 @@ REJOINED = "the transactional producer was lost"
 # The producer in the log line of a rejoin, and the line of a coordinator that has aborted its transaction.
 LOST_PRODUCER = re.compile(r"the transaction of ([^\s:]+)")
 TIMED_OUT = re.compile(r"rollback of ongoing transaction for transactionalId (\S+) due to timeout")
+# The line of a coordinator that has not heard from a member for its session.
+SILENT = re.compile(r"rebalance group (\S+) .*on heartbeat expiration")
 # The traces of a torn transaction.
 TORN = re.compile(
     r": 0 events.*says done|\b0 of its timer; the ledger says done$|no retry topic|: [2-9] events|[2-9] of its timer"
@@ -212,7 +214,14 @@ class Run:
         lost = [line for log in logs for line in log.splitlines() if REJOINED in line]
         self.rejoins = len(lost)
         producers = {found[1] for found in map(LOST_PRODUCER.search, lost) if found}
-        self.timed_out = bool(producers & self.scenario.timed_out())
+        timed_out = producers.intersection(self.scenario.names(TIMED_OUT))
+        # A late AddPartitionsToTxn could have opened the transaction that timed out.
+        self.is_starved = bool(timed_out) and not self.held["AddPartitionsToTxn"]
+        # Nobody kills the processes of a rolling restart, so all of them have sent heartbeats.
+        restarted = {path.name for path in self.directory.glob("rolling/*")}
+        silent = [name for name in self.scenario.names(SILENT) if any(f"-{each}-" in name for each in restarted)]
+        self.is_starved |= len(silent) > self.scenario.silent
+        self.scenario.silent = len(silent)
 
     # Results
 
@@ -221,7 +230,7 @@ class Run:
         return {
             "seed": self.seed, "kind": self.kind, "release": self.release, "rule": self.has_rule, "loads": self.loads,
             "held": dict(self.held), "requests": self.requests, "late": dict(self.late), "replacements": self.replacements,
-            "rejoins": self.rejoins, "timed_out": self.timed_out, "repeated": self.repeated, "findings": self.findings,
+            "rejoins": self.rejoins, "repeated": self.repeated, "findings": self.findings,
             "torn": self.torn,
             "seconds": self.seconds,
         }  # fmt: skip
@@ -283,20 +292,20 @@ class Scenario:
             "kafka": kafka_version(options.nodes), "librdkafka": librdkafka(),
             "programs": hashlib.sha256(program).hexdigest()[:12],
         }  # fmt: skip
-        self.faults, self.timeouts = [], 0
+        self.faults, self.starved, self.silent = [], 0, 0
         print(f"    Kafka {self.version['kafka']}, librdkafka {self.version['librdkafka']}", flush=True)
 
     def play(self, seed, kind, **rest):
         run = Run(self, seed, kind, **rest)
         run.play()
         result = self.version | run.result
-        if run.has_rule and run.timed_out and not run.held["AddPartitionsToTxn"]:
-            # Not a result: a machine that needs ten seconds for a transaction also makes workers rejoin without a proxy.
-            # But a late AddPartitionsToTxn could have opened the transaction that timed out.
-            self.timeouts += 1
-            print(f"    seed {seed}, {kind}: a transaction took longer than its timeout; playing again", flush=True)
-            if self.timeouts > MOST_TIMEOUTS:
-                raise SystemExit(f"{self.timeouts} runs had transactions that timed out; the machine is too busy")
+        if run.has_rule and run.is_starved and (run.findings or run.rejoins):
+            # Not a result: on a machine that needs ten seconds for a transaction, or sends no heartbeat for six, workers
+            # also rejoin and call again without a proxy.
+            self.starved += 1
+            print(f"    seed {seed}, {kind}: the machine was too busy for a transaction or heartbeats; playing again", flush=True)
+            if self.starved > MOST_STARVED:
+                raise SystemExit(f"the machine was too busy in {self.starved} runs")
             shutil.rmtree(run.directory)
             return self.play(seed, kind, **rest)
         with open(self.options.results, "a") as file:
@@ -307,10 +316,10 @@ class Scenario:
             shutil.rmtree(run.directory)
         return result
 
-    def timed_out(self):
-        """The producers whose transaction a coordinator has aborted because of its timeout."""
+    def names(self, pattern):
+        """The names in those lines of the nodes' logs that match a pattern."""
         logs = (path.read_text(errors="replace") for path in self.options.nodes.glob("node*.log"))
-        return {name for log in logs for name in TIMED_OUT.findall(log)}
+        return [name for log in logs for name in pattern.findall(log)]
 
     def check(self, is_true, sentence):
         if not is_true:
