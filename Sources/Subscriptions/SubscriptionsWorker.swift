@@ -132,14 +132,11 @@ extension SubscriptionsWorker {
     }
     let outcome = Outcome.done(results.keeping(id, state.packed, row: row))
     let (old, new) = (
-      before.subscription?.nextQuestion(margin: margin), state.subscription?.nextQuestion(margin: margin)
+      before.subscription?.question(margin: margin), state.subscription?.question(margin: margin)
     )
     guard isLast || old != new else { return outcome }
     guard let new else { return isLast ? outcome : outcome.cancellingTimer(id) }
-    // A notification that explains an end that has passed may be on its way, above all in a replay. If Apple does not
-    // explain it either, the worker asks less and less often.
-    let now = context.clock.wallTime
-    return outcome.settingTimer(id, at: max(new, now + max(margin, isLast ? (now - new) / 4 : .zero)))
+    return outcome.settingTimer(id, at: new.time(now: context.clock.wallTime, isAgain: isLast, margin: margin))
   }
 
   private func purchase(

@@ -29,8 +29,8 @@ struct CorpusTests {
 
   /// For each item its status, the current product and its end, then the renewal and the events.
   private static let states = """
-    v2-consumption_request-session-2740ea8c: active, com.getsession.org.pro_sub until 2025-10-13T06:01:49.000Z
-      renews as com.getsession.org.pro_sub_3_months, no event
+    v2-consumption_request-session-2740ea8c: active, com.getsession.org.pro_sub_3_months until 2025-10-16T05:25:14.000Z
+      renews as com.getsession.org.pro_sub_3_months, no event, period unknown
     v2-did_change_renewal_pref-downgrade-session-b08fb5c0: active, com.getsession.org.pro_sub until 2025-10-06T05:19:30.000Z
       renews as com.getsession.org.pro_sub_3_months, product-change-scheduled
     v2-did_change_renewal_pref-session-0725f8d8: active, com.getsession.org.pro_sub until 2025-10-06T05:19:30.000Z
@@ -44,8 +44,8 @@ struct CorpusTests {
     v2-expired-voluntary-session-143c2f5e: expired, com.getsession.org.pro_sub until 2025-10-06T05:19:30.000Z
       does not renew, expired
     v2-one_time_charge-ricky-72b2bed3: purchase completed
-    v2-refund-session-009e7391: active, com.getsession.org.pro_sub until 2025-10-13T06:01:49.000Z
-      renews as com.getsession.org.pro_sub_3_months, no event
+    v2-refund-session-009e7391: active, com.getsession.org.pro_sub_3_months until 2025-10-16T05:25:14.000Z
+      renews as com.getsession.org.pro_sub_3_months, no event, period unknown
     v2-subscribed-resubscribe-session-29a24027: active, com.getsession.org.pro_sub_3_months until 2025-10-06T05:25:18.000Z
       renews as com.getsession.org.pro_sub_3_months, resubscribed
     v2-test-imdhemy-6f394992: not about a purchase
@@ -76,8 +76,8 @@ struct CorpusTests {
       let published = events.isEmpty ? "no event" : events.map(\.rawValue).joined(separator: " ")
       lines.append(
         """
-        \(name): \(subscription.status.rawValue), \(subscription.period.productId ?? "?") until \(end)
-          \(next), \(published)
+        \(name): \(subscription.status.rawValue), \(subscription.productId ?? "?") until \(end)
+          \(next), \(published)\(subscription.uncertainty.map { ", \($0) unknown" } ?? "")
         """)
     }
     #expect(lines.joined(separator: "\n") == Self.states)

@@ -99,14 +99,14 @@ import Testing
     story.setRenewal(false)
     var state = SubscriptionState()
     for report in story.reports { _ = state.events(report) }
-    let question = try #require(state.subscription?.nextQuestion(margin: .seconds(3_600)))
-    #expect(question == story.truth.expires + .seconds(3_600))
+    let question = try #require(state.subscription?.question(margin: .seconds(3_600)))
+    #expect(question == Question(at: story.truth.expires + .seconds(3_600)))
     story.expire()
     let lost = try #require(story.reports.last)
     let answer = try #require(story.answer())
     #expect(state.events(answer) == [.expired])
     #expect(state.events(lost) == [])
-    #expect(state.subscription?.nextQuestion(margin: .zero) == nil)
+    #expect(state.subscription?.question(margin: .zero) == nil)
   }
 
   @Test func `an import publishes nothing, and the next change its event`() throws {

@@ -44,6 +44,38 @@ import Testing
     }
   }
 
+  /// Plays two periods. Only the refund of the first is reported.
+  private func refundOfEarlierPeriod(_ stage: SubscriptionStage) async throws -> (id: Int64, end: Timestamp) {
+    let id = try stage.buy("app.basic")
+    try await stage.advance(by: Self.day * 40)
+    let sent = stage.nextSequence
+    try stage.happens { state, now in try state.refund(id, at: now) }
+    try await stage.deliver(stage.notifications(since: sent - 1).map(\.record))
+    return (id, try stage.happens { state, _ in try #require(state.subscriptions[id]).expires })
+  }
+
+  @Test func `if the first notice is a refund of an earlier period, Apple is asked at once`() async throws {
+    let stage = try SubscriptionStage()
+    try await stage.running { stage in
+      let (id, end) = try await refundOfEarlierPeriod(stage)
+      let row = try #require(try stage.table()["\(id)"])
+      #expect(stage.appStore.asked.count == 1)
+      #expect(row["status"] == "active" && row["uncertain"] == nil && row["revocationDate"] == nil)
+      #expect(row["expiresDate"] == .string(end.rfc3339))
+      #expect(row["entitledUntil"] == .string((end + .seconds(3_600)).rfc3339))
+    }
+  }
+
+  @Test func `without credentials the row says that the present period is unknown`() async throws {
+    let stage = try SubscriptionStage(hasCredentials: false)
+    try await stage.running { stage in
+      let (id, end) = try await refundOfEarlierPeriod(stage)
+      let row = try #require(try stage.table()["\(id)"])
+      #expect(row["status"] == "active" && row["uncertain"] == "period")
+      #expect(row["entitledUntil"] == .string((end + .seconds(3_600)).rfc3339))
+    }
+  }
+
   @Test func `an end that no notification explained is asked for and corrected`() async throws {
     let stage = try SubscriptionStage()
     try await stage.running { stage in

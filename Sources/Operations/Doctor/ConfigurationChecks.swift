@@ -31,6 +31,13 @@ enum ConfigurationChecks {
         "apps[\(index)].api",
         "\(app.bundleId) has no API key: backfill and workers that call Apple do not work",
         "set issuerId, keyId and privateKeyFile (App Store Connect, Users and Access, Integrations)")
+      if configuration.workers["subscriptions"] != nil {
+        warn(
+          "apps[\(index)].api",
+          "rows of appstore.subscriptions that are uncertain cannot be corrected, because only Apple knows the present "
+            + "period",
+          "set the API key; the worker then asks Apple about each of them within a day")
+      }
     }
     if !configuration.trust.roots.isEmpty {
       warn("trust.roots", "roots other than Apple's are trusted", "remove it in production")

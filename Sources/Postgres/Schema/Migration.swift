@@ -13,7 +13,8 @@ package struct Migration: Sendable {
   package static let all = [
     Migration(
       version: 1, name: "positions, tables, and the view customer_entitlements",
-      sql: positions + tables + customerEntitlements)
+      sql: positions + tables + customerEntitlements),
+    Migration(version: 2, name: "the uncertainty of a subscription", sql: uncertainty),
   ]
 
   /// The offset from which each partition continues, and the function that moves it. `advance` fails if another process
@@ -266,5 +267,9 @@ package struct Migration: Sendable {
       owned AND (expires_date IS NULL OR expires_date > now()) AS entitled,
       expires_date AS entitled_until, transaction_id
     FROM {schema}.purchases;
+    """
+
+  private static let uncertainty = """
+    ALTER TABLE {schema}.subscriptions ADD COLUMN uncertain text;
     """
 }

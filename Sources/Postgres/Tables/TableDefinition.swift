@@ -83,6 +83,7 @@ package struct TableDefinition: Sendable {
       .text("bundleId"),
       .text("environment"),
       .text("status"),
+      .text("uncertain"),
       .time("entitledUntil"),
       .text("productId"),
       .text("subscriptionGroupIdentifier"),

@@ -63,6 +63,11 @@ struct Period: Sendable, Hashable {
     return rank(self) < rank(other)
   }
 
+  /// Whether the period was under way at a time: not replaced, not revoked and not over. A period without an end is.
+  func isRunning(at time: Timestamp) -> Bool {
+    !isUpgraded && revocationDate == nil && expiresDate.map { $0 > time } ?? true
+  }
+
   /// Whether the period begins after `other`.
   func isLater(than other: Period) -> Bool {
     (purchaseDate, transactionId) > (other.purchaseDate, other.transactionId)

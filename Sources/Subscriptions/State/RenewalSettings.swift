@@ -10,6 +10,8 @@ struct RenewalSettings: Sendable, Hashable {
   /// The product of the current period. A report about an earlier period names the current product here only.
   var currentProductId: String?
   var gracePeriodExpiresDate: Timestamp?
+  /// When the present period ends. A report about an earlier period names that end here only.
+  var renewalDate: Timestamp?
   var isInBillingRetry: Bool?
   var expirationIntent: ExpirationIntent?
   var priceIncrease: PriceIncreaseStatus?
@@ -28,6 +30,7 @@ struct RenewalSettings: Sendable, Hashable {
     productId = renewal.autoRenewProductId
     currentProductId = renewal.productId
     gracePeriodExpiresDate = renewal.gracePeriodExpiresDate
+    renewalDate = renewal.renewalDate
     isInBillingRetry = renewal.isInBillingRetryPeriod
     expirationIntent = renewal.expirationIntent
     priceIncrease = renewal.priceIncreaseStatus

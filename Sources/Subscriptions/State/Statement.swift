@@ -26,7 +26,12 @@ struct Statement: Sendable, Hashable {
   var signedDate: Timestamp
   /// When the period that the statement is about was bought.
   var purchaseDate: Timestamp?
+  /// When Apple signed the transaction that came with the statement.
+  var transactionSignedDate: Timestamp?
   var cause: Cause
+
+  /// Whether the statement came with this period's transaction.
+  func isAbout(_ period: Period) -> Bool { purchaseDate == period.purchaseDate }
 
   /// Whether `other` has precedence. Of two statements with the same times, a revocation or an end counts more: Apple
   /// signs them together with the change of the renewal status that they cause.

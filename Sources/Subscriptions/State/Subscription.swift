@@ -13,29 +13,53 @@ struct Subscription: Sendable, Hashable {
     case revoked
   }
 
+  /// A part of the state that the reports do not explain. The worker asks Apple at once.
+  enum Uncertainty: String, Sendable, Hashable, CaseIterable {
+    /// The newest known period cannot be the present one.
+    case period
+  }
+
   var status: Status
-  /// The current period.
+  /// The current period: the newest one that is known.
   var period: Period
   var renewal: RenewalSettings?
   /// The last statement by Apple.
   var statement: Statement
+  /// The part that no report explains; nil if there is none.
+  var uncertainty: Uncertainty?
 
   init(current: Period, renewal: RenewalSettings?, statement: Statement) {
     period = current
     self.renewal = renewal
     self.statement = statement
-    status =
-      statement.status.flatMap { Status($0) }
-      ?? Status(of: current, renewal: renewal, at: statement.signedDate)
+    (status, uncertainty) = Self.judgement(of: current, renewal, statement)
+  }
+
+  /// The product of the present period. If that period is unknown, only the renewal info names it.
+  var productId: String? {
+    uncertainty == .period ? renewal?.currentProductId ?? period.productId : period.productId
   }
 
   /// The end of the grace period, if the subscription is in one.
   var gracePeriodExpiresDate: Timestamp? { status == .gracePeriod ? renewal?.gracePeriodExpiresDate : nil }
 
-  /// The time up to which the customer has paid or Apple grants access; nil if the transaction names none.
+  /// The time up to which the customer has paid or Apple grants access, as far as it is known; nil if no report names
+  /// one.
   var end: Timestamp? {
+    if uncertainty == .period { return assumedEnd }
     guard let expires = period.expiresDate else { return gracePeriodExpiresDate }
     return gracePeriodExpiresDate.map { max($0, expires) } ?? expires
+  }
+
+  /// The end of an unknown period that Apple calls active. It follows from signed dates only, so that a replay leads to
+  /// the same end.
+  private var assumedEnd: Timestamp {
+    let stated = status == .gracePeriod ? renewal?.gracePeriodExpiresDate : renewal?.renewalDate
+    if let stated, stated > statement.signedDate { return stated }
+    guard status == .active else { return statement.signedDate + Self.longestGracePeriod }
+    // Without a renewal date, the unknown period is assumed to be as long as the known one.
+    let length = period.expiresDate.map { $0 - period.purchaseDate } ?? .zero
+    return statement.signedDate + (length > .zero ? length : Self.longestGracePeriod)
   }
 
   /// Whether the customer may use the product. The margin allows for a renewal that is reported late.
@@ -44,17 +68,29 @@ struct Subscription: Sendable, Hashable {
     return end.map { now < $0 + margin } ?? true
   }
 
-  /// The time at which Apple has to be asked, unless a report explains the end before; nil if no end is expected.
-  func nextQuestion(margin: Duration) -> Timestamp? {
-    switch status {
-    case .active, .gracePeriod: end.map { $0 + margin }
-    case .billingRetry: end.map { $0 + Self.longestBillingRetry + margin }
-    case .expired, .revoked: nil
-    }
+  /// The question that Apple has to be asked, unless a report explains the state before; nil if the state is explained
+  /// and no end is expected.
+  func question(margin: Duration) -> Question? {
+    if uncertainty != nil { return Question(at: lastKnown, isUrgent: true) }
+    let time: Timestamp? =
+      switch status {
+      case .active, .gracePeriod: end.map { $0 + margin }
+      case .billingRetry: end.map { $0 + Self.longestBillingRetry + margin }
+      case .expired, .revoked: nil
+      }
+    return time.map { Question(at: $0) }
+  }
+
+  /// The time since which the reports do not explain the state.
+  private var lastKnown: Timestamp {
+    let ends = [period.revocationDate, period.expiresDate].compactMap(\.self).filter { $0 <= statement.signedDate }
+    return ends.min() ?? period.purchaseDate
   }
 
   /// How long Apple tries to collect a payment (App Store Connect, billing retry).
   static let longestBillingRetry = Duration.seconds(60 * 86_400)
+  /// The longest grace period that a team can choose (App Store Connect, billing grace period).
+  static let longestGracePeriod = Duration.seconds(28 * 86_400)
 
   /// Whether Apple will renew the subscription.
   var renews: Bool { renewal?.autoRenewStatus == .on }
@@ -66,31 +102,25 @@ struct Subscription: Sendable, Hashable {
   }
 }
 
-extension Subscription.Status {
-  /// Creates the value of Apple's status; nil for a status that Millrace does not know.
-  init?(_ status: AppStore.Status) {
-    switch status {
-    case .active: self = .active
-    case .expired: self = .expired
-    case .billingRetry: self = .billingRetry
-    case .billingGracePeriod: self = .gracePeriod
-    case .revoked: self = .revoked
-    default: return nil
+/// A question to Apple about a subscription.
+struct Question: Sendable, Hashable {
+  /// The time from which Apple's answer can explain the state.
+  var at: Timestamp
+  /// Whether the state is already unexplained, so that the worker asks at once.
+  var isUrgent = false
+
+  /// Returns the time at which the worker asks.
+  /// - Parameters:
+  ///   - isAgain: Whether Apple has just been asked. The worker then asks less and less often.
+  ///   - margin: The shortest time between two questions.
+  func time(now: Timestamp, isAgain: Bool, margin: Duration) -> Timestamp {
+    if isUrgent {
+      return isAgain ? now + max(margin, min((now - at) / 4, Self.longestUrgentPause)) : now
     }
+    // A notification that explains an end that has passed may be on its way, above all in a replay.
+    return max(at, now + max(margin, isAgain ? (now - at) / 4 : .zero))
   }
 
-  /// Derives a status from the signed values, for a statement that names none.
-  init(of period: Period, renewal: RenewalSettings?, at signedDate: Timestamp) {
-    if period.revocationDate != nil {
-      self = .revoked
-    } else if let expires = period.expiresDate, expires <= signedDate {
-      if let grace = renewal?.gracePeriodExpiresDate, grace > signedDate {
-        self = .gracePeriod
-      } else {
-        self = renewal?.isInBillingRetry == true ? .billingRetry : .expired
-      }
-    } else {
-      self = .active
-    }
-  }
+  /// The longest time between two questions about a state that is unexplained now.
+  static let longestUrgentPause = Duration.seconds(86_400)
 }

@@ -44,6 +44,8 @@ struct SubscriptionReport: Sendable, Hashable {
     // Notifications of early 2022 have no signature time of their own.
     let newest = [period?.signedDate, self.renewal?.signedDate].compactMap(\.self).max()
     guard let signedDate = signedDate ?? newest else { return nil }
-    statement = Statement(status: status, signedDate: signedDate, purchaseDate: period?.purchaseDate, cause: cause)
+    statement = Statement(
+      status: status, signedDate: signedDate, purchaseDate: period?.purchaseDate,
+      transactionSignedDate: period?.signedDate, cause: cause)
   }
 }

@@ -22,7 +22,8 @@ extension SubscriptionState {
       if index == 0 { first = fields }
       writer.put(2 + index, .fields(nested.bytes))
     }
-    // The next period usually has the product and the currency of the latest, and the statement is about that period.
+    // The next period usually has the product and the currency of the latest and begins when it ends, and the statement is
+    // about that period.
     if let renewal { writer.put(10, .fields(renewal.packed(after: periods.first))) }
     if let statement { writer.put(11, .fields(statement.packed(about: periods.first))) }
     writer.put(12, bundleId.map { .text($0) })
@@ -111,6 +112,7 @@ extension RenewalSettings {
     writer.put(9, price.map { .number($0) })
     writer.put(10, currency == period?.currency ? nil : .text(currency ?? ""))
     writer.put(11, currentProductId == period?.productId ? nil : .text(currentProductId ?? ""))
+    if renewalDate != period?.expiresDate { writer.put(12, renewalDate.map { PackedValue($0) } ?? .text("")) }
     return writer.bytes
   }
 
@@ -128,6 +130,7 @@ extension RenewalSettings {
     price = reader.number(9)
     currency = reader.text(10).map { $0.isEmpty ? nil : $0 } ?? period?.currency
     currentProductId = reader.text(11).map { $0.isEmpty ? nil : $0 } ?? period?.productId
+    renewalDate = reader.fields[12] == nil ? period?.expiresDate : reader.time(12)
   }
 }
 
@@ -157,6 +160,9 @@ extension Statement {
     writer.put(2, status.map { .number(Int64($0.rawValue)) })
     if purchaseDate != period?.purchaseDate { writer.put(3, purchaseDate.map { PackedValue($0) } ?? .text("")) }
     writer.put(4, .text(cause.id))
+    if transactionSignedDate != period?.signedDate {
+      writer.put(8, transactionSignedDate.map { PackedValue($0) } ?? .text(""))
+    }
     switch cause.kind {
     case .notification(let type, let subtype):
       writer.put(6, type.map { .text($0.rawValue) })
@@ -172,6 +178,7 @@ extension Statement {
     self.signedDate = signedDate
     status = reader.number(2).flatMap { Int(exactly: $0) }.map { Status(rawValue: $0) }
     purchaseDate = reader.fields[3] == nil ? period?.purchaseDate : reader.time(3)
+    transactionSignedDate = reader.fields[8] == nil ? period?.signedDate : reader.time(8)
     let kind: Cause.Kind =
       switch reader.number(5) {
       case 1: .answer

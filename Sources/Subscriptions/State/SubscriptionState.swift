@@ -43,8 +43,13 @@ struct SubscriptionState: Sendable, Hashable {
     if periods.count > Self.mostPeriods { periods.removeLast() }
   }
 
-  /// The period that determines product and dates: the latest that was not replaced by an upgrade.
-  var current: Period? { periods.first { !$0.isUpgraded } ?? periods.first }
+  /// The period that determines product and dates: the latest that was not replaced by an upgrade. If Apple calls the
+  /// subscription active and that period has ended, it is the period that Apple's statement is about, if it is running.
+  var current: Period? {
+    guard let latest = periods.first(where: { !$0.isUpgraded }) ?? periods.first else { return nil }
+    guard let statement, statement.status == .active, !latest.isRunning(at: statement.signedDate) else { return latest }
+    return periods.first { statement.isAbout($0) && $0.isRunning(at: statement.signedDate) } ?? latest
+  }
 
   /// The subscription as consumers see it; nil before the first report with a transaction.
   var subscription: Subscription? {

@@ -202,6 +202,7 @@ struct Story {
     renewal.autoRenewProductId = truth.nextProduct
     renewal.productId = truth.product
     renewal.gracePeriodExpiresDate = truth.grace
+    renewal.renewalDate = truth.expires
     renewal.isInBillingRetryPeriod = truth.status == .billingRetry ? true : nil
     renewal.priceIncreaseStatus = priceIncrease
     renewal.expirationIntent = intent
