@@ -101,7 +101,7 @@ extension SubscriptionsWorker {
       return .deadLetter(
         "another-purchase", "the notification's key is \(notification.key), but its transaction belongs to \(id)")
     }
-    if let transaction, transaction.type != .autoRenewableSubscription {
+    if let transaction, !SubscriptionReport.isAboutSubscription(payload, transaction, renewal) {
       let cause = Cause(kind: .notification(payload.notificationType, payload.subtype), id: notification.id)
       return try await purchase(transaction, payload.notificationType, cause, in: context)
     }
@@ -132,7 +132,7 @@ extension SubscriptionsWorker {
     }
     let outcome = Outcome.done(results.keeping(id, state.packed, row: row))
     let (old, new) = (
-      before.subscription?.question(margin: margin), state.subscription?.question(margin: margin)
+      before.question(margin: margin), state.question(margin: margin)
     )
     guard isLast || old != new else { return outcome }
     guard let new else { return isLast ? outcome : outcome.cancellingTimer(id) }

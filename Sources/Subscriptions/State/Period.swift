@@ -27,10 +27,11 @@ struct Period: Sendable, Hashable {
   /// When Apple signed the transaction.
   var signedDate: Timestamp
 
-  /// Creates the period of a transaction; nil if the transaction has no id or no dates.
-  init?(_ transaction: JWSTransactionDecodedPayload) {
+  /// Creates the period of a transaction; nil if the transaction has no id or no purchase date.
+  /// - Parameter signedBy: The signature time if the transaction has none of its own. Nil: the transaction needs one.
+  init?(_ transaction: JWSTransactionDecodedPayload, signedBy time: Timestamp? = nil) {
     guard let id = transaction.transactionId, !id.isEmpty, let purchaseDate = transaction.purchaseDate,
-      let signedDate = transaction.signedDate
+      let signedDate = transaction.signedDate ?? time
     else { return nil }
     transactionId = id
     productId = transaction.productId

@@ -23,9 +23,9 @@ struct RenewalSettings: Sendable, Hashable {
   /// When Apple signed the renewal info.
   var signedDate: Timestamp
 
-  /// Reads a renewal info; nil if it has no signature time.
-  init?(_ renewal: JWSRenewalInfoDecodedPayload) {
-    guard let signedDate = renewal.signedDate else { return nil }
+  /// Reads a renewal info.
+  /// - Parameter signedBy: The signature time if the renewal info has none of its own.
+  init(_ renewal: JWSRenewalInfoDecodedPayload, signedBy time: Timestamp) {
     autoRenewStatus = renewal.autoRenewStatus
     productId = renewal.autoRenewProductId
     currentProductId = renewal.productId
@@ -37,7 +37,12 @@ struct RenewalSettings: Sendable, Hashable {
     offer = Offer(renewal)
     price = renewal.renewalPrice
     currency = renewal.currency
-    self.signedDate = signedDate
+    signedDate = renewal.signedDate ?? time
+  }
+
+  /// The end of the grace period that follows a period; nil if the date is absent or belongs to an earlier period.
+  func graceEnd(after expires: Timestamp?) -> Timestamp? {
+    gracePeriodExpiresDate.flatMap { grace in expires.map { grace > $0 } ?? true ? grace : nil }
   }
 
   /// Whether `other` has precedence. The second member decides between infos with the same signature time.

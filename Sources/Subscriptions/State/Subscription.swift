@@ -17,6 +17,8 @@ struct Subscription: Sendable, Hashable {
   enum Uncertainty: String, Sendable, Hashable, CaseIterable {
     /// The newest known period cannot be the present one.
     case period
+    /// Apple grants access, and no report names its end.
+    case end
   }
 
   var status: Status
@@ -40,21 +42,22 @@ struct Subscription: Sendable, Hashable {
     uncertainty == .period ? renewal?.currentProductId ?? period.productId : period.productId
   }
 
-  /// The end of the grace period, if the subscription is in one.
-  var gracePeriodExpiresDate: Timestamp? { status == .gracePeriod ? renewal?.gracePeriodExpiresDate : nil }
+  /// The end of the grace period, if the subscription is in one and a report names its end.
+  var gracePeriodExpiresDate: Timestamp? {
+    status == .gracePeriod ? renewal?.graceEnd(after: uncertainty == .period ? nil : period.expiresDate) : nil
+  }
 
-  /// The time up to which the customer has paid or Apple grants access, as far as it is known; nil if no report names
-  /// one.
+  /// The time up to which the customer has paid or Apple grants access; nil if no report names one.
   var end: Timestamp? {
-    if uncertainty == .period { return assumedEnd }
+    if uncertainty != nil { return assumedEnd }
     guard let expires = period.expiresDate else { return gracePeriodExpiresDate }
     return gracePeriodExpiresDate.map { max($0, expires) } ?? expires
   }
 
-  /// The end of an unknown period that Apple calls active. It follows from signed dates only, so that a replay leads to
+  /// The end if the present period or its end is unknown. It follows from signed dates only, so that a replay leads to
   /// the same end.
   private var assumedEnd: Timestamp {
-    let stated = status == .gracePeriod ? renewal?.gracePeriodExpiresDate : renewal?.renewalDate
+    let stated = status == .gracePeriod ? gracePeriodExpiresDate : renewal?.renewalDate
     if let stated, stated > statement.signedDate { return stated }
     guard status == .active else { return statement.signedDate + Self.longestGracePeriod }
     // Without a renewal date, the unknown period is assumed to be as long as the known one.
@@ -75,7 +78,7 @@ struct Subscription: Sendable, Hashable {
     let time: Timestamp? =
       switch status {
       case .active, .gracePeriod: end.map { $0 + margin }
-      case .billingRetry: end.map { $0 + Self.longestBillingRetry + margin }
+      case .billingRetry: (end ?? statement.signedDate) + Self.longestBillingRetry + margin
       case .expired, .revoked: nil
       }
     return time.map { Question(at: $0) }

@@ -24,10 +24,12 @@ extension Subscription {
     }
     switch status {
     case .active:
-      return (status, period.isRunning(at: time) ? nil : .period)
+      guard period.isRunning(at: time) else { return (status, .period) }
+      return (status, period.expiresDate == nil ? .end : nil)
     case .gracePeriod:
       let isPossible = period.revocationDate == nil && period.canBe(inRetryFor: longestGracePeriod, at: time)
-      return (status, isPossible ? nil : .period)
+      guard isPossible else { return (status, .period) }
+      return (status, renewal?.graceEnd(after: period.expiresDate) == nil ? .end : nil)
     case .billingRetry:
       let isPossible = isAboutPeriod || !period.isRunning(at: time)
       return (status, isPossible && period.canBe(inRetryFor: longestBillingRetry, at: time) ? nil : .period)
@@ -43,14 +45,14 @@ extension Subscription {
   private static func derived(
     from period: Period, _ renewal: RenewalSettings?, at time: Timestamp
   ) -> (status: Status, uncertainty: Uncertainty?) {
-    if period.isRunning(at: time) { return (.active, nil) }
+    if period.isRunning(at: time) { return (.active, period.expiresDate == nil ? .end : nil) }
     // The renewal info knows a later period.
     if let next = renewal?.renewalDate, next > time, period.expiresDate.map({ next > $0 }) ?? false {
       return (.active, .period)
     }
     if period.revocationDate != nil { return (.revoked, nil) }
     guard let expires = period.expiresDate, expires <= time else { return (.active, .period) }
-    if let grace = renewal?.gracePeriodExpiresDate, grace > time { return (.gracePeriod, nil) }
+    if let grace = renewal?.graceEnd(after: expires), grace > time { return (.gracePeriod, nil) }
     return (renewal?.isInBillingRetry == true ? .billingRetry : .expired, nil)
   }
 }

@@ -51,6 +51,13 @@ struct SubscriptionState: Sendable, Hashable {
     return periods.first { statement.isAbout($0) && $0.isRunning(at: statement.signedDate) } ?? latest
   }
 
+  /// The question that Apple has to be asked, unless a report explains the state before. A report without a usable
+  /// transaction leaves everything to Apple's answer.
+  func question(margin: Duration) -> Question? {
+    if let subscription { return subscription.question(margin: margin) }
+    return statement.map { Question(at: $0.signedDate, isUrgent: true) }
+  }
+
   /// The subscription as consumers see it; nil before the first report with a transaction.
   var subscription: Subscription? {
     guard let current, let statement else { return nil }
