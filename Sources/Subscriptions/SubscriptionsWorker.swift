@@ -78,11 +78,13 @@ package struct SubscriptionsWorker: NotificationWorker {
     switch answer {
     case .reports(let reports): return outcome(of: reports, about: id, state, isLast: true, in: context)
     case .unknown, .others:
-      context.logger.warning("Apple does not know a subscription whose end was not explained; not asking again")
-      return .ignore
+      context.logger.warning("Apple does not know a subscription whose state was not explained; asking again later")
+      guard let question = state.question(margin: margin) else { return .ignore }
+      let now = context.clock.wallTime
+      return .ignore.settingTimer(id, at: question.time(now: now, isAgain: true, margin: margin))
     case .noCredentials:
       context.logger.warning(
-        "cannot ask Apple about a subscription whose end was not explained: the app has no credentials; trying again in a day"
+        "cannot ask Apple about a subscription whose state was not explained: the app has no credentials; trying again in a day"
       )
       return .ignore.settingTimer(id, at: context.clock.wallTime + .seconds(86_400))
     }
@@ -198,14 +200,17 @@ extension SubscriptionsWorker {
     switch answer {
     case .reports(let reports):
       let outcome = outcome(of: reports, about: id, try await state(of: id, in: context), in: context)
-      guard case .v1(let type) = notification.event, [.refund, .cancel, .revoke].contains(type) else { return outcome }
       // Apple's first answer after a refund may not contain it yet.
-      return outcome.settingTimer(id, at: context.clock.wallTime + margin)
+      return reportsEnd(notification) ? askingAgain(about: id, after: outcome, in: context) : outcome
     case .noCredentials:
       return .deadLetter(
         "api-not-configured",
         "a version 1 notification is not signed, so the worker has to ask Apple; configure apps[].api, then requeue it")
-    case .unknown, .others: break
+    case .unknown, .others:
+      // A subscription that is known is asked about again.
+      if try await state(of: id, in: context).subscription != nil {
+        return askingAgain(about: id, after: .ignore, in: context)
+      }
     }
     do {
       let transaction = try await context.appStore(for: notification.bundleId)
@@ -218,6 +223,16 @@ extension SubscriptionsWorker {
     }
   }
 
+  /// Whether a version 1 notification says that Apple ended a purchase.
+  private func reportsEnd(_ notification: AppStoreNotification) -> Bool {
+    guard case .v1(let type) = notification.event else { return false }
+    return [.refund, .cancel, .revoke].contains(type)
+  }
+
+  private func askingAgain(about id: String, after outcome: Outcome, in context: HandlerContext) -> Outcome {
+    outcome.settingTimer(id, at: context.clock.wallTime + margin)
+  }
+
   /// Asks Apple about a customer from before Millrace.
   private func requested(by request: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     let id = request.key
@@ -228,11 +243,11 @@ extension SubscriptionsWorker {
     case .noCredentials:
       return .deadLetter("api-not-configured", "configure apps[].api of \(request.bundleId ?? ""), then requeue it")
     case .unknown: return .done(.counting(Self.unknownImports))
-    case .others(let ids) where !ids.isEmpty:
+    case .others(let ids) where !ids.subtracting([id]).isEmpty:
       // A later transaction of the customer. The lane of each subscription has to ask for itself.
       guard let bundleId = request.bundleId, let environment = request.environment else { return .ignore }
       let round = try ImportRecord(request.bytes, bundleId: bundleId, environment: environment)?.round ?? ""
-      return ids.sorted().reduce(.ignore) { outcome, original in
+      return ids.subtracting([id]).sorted().reduce(.ignore) { outcome, original in
         let follower = ImportRecord(original, bundleId: bundleId, environment: environment, round: round).parts
         var record = OutputRecord(
           topic: follower.topic, key: follower.key, value: follower.value, contentType: nil)

@@ -26,6 +26,10 @@ struct Period: Sendable, Hashable {
   var appTransactionId: String?
   /// When Apple signed the transaction.
   var signedDate: Timestamp
+  /// When Apple last signed the transaction as revoked, if this version of it is not revoked.
+  var lastRevoked: Timestamp?
+  /// When Apple last signed the transaction in a REFUND_REVERSED.
+  var lastReversed: Timestamp?
 
   /// Creates the period of a transaction; nil if the transaction has no id or no purchase date.
   /// - Parameter signedBy: The signature time if the transaction has none of its own. Nil: the transaction needs one.
@@ -62,6 +66,21 @@ struct Period: Sendable, Hashable {
       )
     }
     return rank(self) < rank(other)
+  }
+
+  /// Returns the version that has precedence, with what both say about revocations. The order of the two does not matter.
+  func merged(with other: Period) -> Period {
+    var (newer, older) = isOlder(than: other) ? (other, self) : (self, other)
+    newer.lastReversed = [lastReversed, other.lastReversed].compactMap(\.self).max()
+    let revocations = [older.lastRevoked, newer.lastRevoked, older.revocationDate == nil ? nil : older.signedDate]
+    newer.lastRevoked = newer.revocationDate == nil ? revocations.compactMap(\.self).max() : nil
+    return newer
+  }
+
+  /// When Apple signed a revocation that a newer version lacks without a reversal; nil if there is none.
+  var missingRevocation: Timestamp? {
+    guard let lastRevoked, lastReversed.map({ $0 < lastRevoked }) ?? true else { return nil }
+    return lastRevoked
   }
 
   /// Whether the period was under way at a time: not replaced, not revoked and not over. A period without an end is.

@@ -13,12 +13,14 @@ struct Subscription: Sendable, Hashable {
     case revoked
   }
 
-  /// A part of the state that the reports do not explain. The worker asks Apple at once.
+  /// A part of the state that the reports do not explain. The worker asks Apple.
   enum Uncertainty: String, Sendable, Hashable, CaseIterable {
     /// The newest known period cannot be the present one.
     case period
     /// Apple grants access, and no report names its end.
     case end
+    /// An older report has a revocation of the period that a newer one lacks, and no report reverses it.
+    case revocation
   }
 
   var status: Status
@@ -35,6 +37,11 @@ struct Subscription: Sendable, Hashable {
     self.renewal = renewal
     self.statement = statement
     (status, uncertainty) = Self.judgement(of: current, renewal, statement)
+    if uncertainty == nil, status == .active || status == .gracePeriod, let revoked = current.missingRevocation,
+      current.signedDate < revoked + Self.revocationSettles
+    {
+      uncertainty = .revocation
+    }
   }
 
   /// The product of the present period. If that period is unknown, only the renewal info names it.
@@ -49,7 +56,7 @@ struct Subscription: Sendable, Hashable {
 
   /// The time up to which the customer has paid or Apple grants access; nil if no report names one.
   var end: Timestamp? {
-    if uncertainty != nil { return assumedEnd }
+    if uncertainty == .period || uncertainty == .end { return assumedEnd }
     guard let expires = period.expiresDate else { return gracePeriodExpiresDate }
     return gracePeriodExpiresDate.map { max($0, expires) } ?? expires
   }
@@ -74,7 +81,9 @@ struct Subscription: Sendable, Hashable {
   /// The question that Apple has to be asked, unless a report explains the state before; nil if the state is explained
   /// and no end is expected.
   func question(margin: Duration) -> Question? {
-    if uncertainty != nil { return Question(at: lastKnown, isUrgent: true) }
+    if uncertainty == .period || uncertainty == .end { return Question(at: lastKnown, isUrgent: true) }
+    // Apple's first answer after a refund may not contain it yet.
+    if uncertainty == .revocation, let revoked = period.missingRevocation { return Question(at: revoked + margin) }
     let time: Timestamp? =
       switch status {
       case .active, .gracePeriod: end.map { $0 + margin }
@@ -90,6 +99,8 @@ struct Subscription: Sendable, Hashable {
     return ends.min() ?? period.purchaseDate
   }
 
+  /// A newer report that lacks a revocation counts if Apple signed it so long after the revocation.
+  static let revocationSettles = Duration.seconds(86_400)
   /// How long Apple tries to collect a payment (App Store Connect, billing retry).
   static let longestBillingRetry = Duration.seconds(60 * 86_400)
   /// The longest grace period that a team can choose (App Store Connect, billing grace period).

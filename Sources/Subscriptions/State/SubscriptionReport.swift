@@ -22,6 +22,10 @@ struct SubscriptionReport: Sendable, Hashable {
     self.init(
       transaction, renewal, status: notification.data?.status, signedDate: notification.signedDate,
       cause: Cause(kind: .notification(notification.notificationType, notification.subtype), id: id))
+    if notification.notificationType == .refundReversed, var reversed = period {
+      reversed.lastReversed = reversed.signedDate
+      period = reversed
+    }
     bundleId = bundleId ?? notification.data?.bundleId
     environment = environment ?? notification.data?.environment
   }

@@ -71,6 +71,8 @@ extension Period {
     fields[13] = ownership.map { .text($0.rawValue) }
     fields[14] = appAccountToken.map { .text($0) }
     fields[15] = appTransactionId.map { .text($0) }
+    fields[17] = lastRevoked.map { PackedValue($0) }
+    fields[18] = lastReversed.map { PackedValue($0) }
     return fields
   }
 
@@ -95,6 +97,8 @@ extension Period {
     ownership = reader.text(13).map { InAppOwnershipType(rawValue: $0) }
     appAccountToken = reader.text(14)
     appTransactionId = reader.text(15)
+    lastRevoked = reader.time(17)
+    lastReversed = reader.time(18)
   }
 }
 

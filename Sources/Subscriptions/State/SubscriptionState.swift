@@ -35,7 +35,7 @@ struct SubscriptionState: Sendable, Hashable {
 
   private mutating func take(_ period: Period) {
     if let place = periods.firstIndex(where: { $0.transactionId == period.transactionId }) {
-      if periods[place].isOlder(than: period) { periods[place] = period }
+      periods[place] = periods[place].merged(with: period)
       return
     }
     let place = periods.firstIndex { period.isLater(than: $0) } ?? periods.endIndex
