@@ -64,9 +64,13 @@ struct PurchaseRow: Sendable {
   var cause: Cause
 
   /// Creates the row; nil if the transaction has no id or no dates.
-  init?(_ transaction: JWSTransactionDecodedPayload, cause: Cause) {
-    guard let period = Period(transaction) else { return nil }
+  /// - Parameter notification: The notification or request that vouches for the app, the environment and the signature
+  ///   time that the transaction lacks.
+  init?(_ transaction: JWSTransactionDecodedPayload, cause: Cause, in notification: AppStoreNotification) {
+    guard let period = Period(transaction, signedBy: notification.signedDate) else { return nil }
     (self.transaction, self.period, self.cause) = (transaction, period, cause)
+    if transaction.bundleId == nil { self.transaction.bundleId = notification.bundleId }
+    if transaction.environment == nil { self.transaction.environment = notification.environment }
   }
 
   var json: JSONObject {

@@ -105,7 +105,7 @@ extension SubscriptionsWorker {
     }
     if let transaction, !SubscriptionReport.isAboutSubscription(payload, transaction, renewal) {
       let cause = Cause(kind: .notification(payload.notificationType, payload.subtype), id: notification.id)
-      return try await purchase(transaction, payload.notificationType, cause, in: context)
+      return try await purchase(transaction, payload.notificationType, cause, by: notification, in: context)
     }
     guard let report = SubscriptionReport(payload, transaction: transaction, renewal: renewal) else { return .ignore }
     return outcome(of: [report], about: id, try await state(of: id, in: context), in: context)
@@ -143,27 +143,29 @@ extension SubscriptionsWorker {
 
   private func purchase(
     _ transaction: JWSTransactionDecodedPayload, _ type: NotificationTypeV2?, _ cause: Cause,
-    in context: HandlerContext
+    by notification: AppStoreNotification, in context: HandlerContext
   ) async throws -> Outcome {
-    guard let row = PurchaseRow(transaction, cause: cause) else {
+    guard let row = PurchaseRow(transaction, cause: cause, in: notification) else {
       return .deadLetter("no-transaction", "the signed transaction has no id, no purchase date or no signature time")
     }
     let data = row.json.serialized()
-    let event: PurchaseEvent?
+    let name = "purchase/\(row.period.transactionId)"
+    let kept = try await context.state(name).map { try PurchaseState(packed: $0) }
     var results = Outcome.Results()
-    if transaction.type == .consumable {
-      event = PurchaseEvent(consumable: transaction, type: type)
+    var state = kept ?? PurchaseState()
+    let isConsumable = transaction.type == .consumable
+    guard let change = state.take(isConsumable ? row.period.essence : row.period, type) else { return .ignore }
+    if isConsumable {
+      // There are many consumables, and the app uses them up. Those with a refund or its reversal are remembered.
+      if kept != nil || row.period.revocationDate != nil || type == .refundReversed {
+        results = results.keeping(name, state.packed)
+      }
     } else {
-      let name = "purchase/\(row.period.transactionId)"
-      var state = try await context.state(name).map { try PurchaseState(packed: $0) } ?? PurchaseState()
-      guard let change = state.take(transaction) else { return .ignore }
-      event = change.event
-      results = results.keeping(
-        name, state.packed,
-        row: OutputRecord(topic: Self.purchasesTopic, key: row.period.transactionId, value: data))
+      let record = OutputRecord(topic: Self.purchasesTopic, key: row.period.transactionId, value: data)
+      results = results.keeping(name, state.packed, row: change.isCurrent ? record : nil)
     }
     // A customer from before Millrace did not buy now.
-    if let event, cause.kind != .imported {
+    if let event = change.event, cause.kind != .imported {
       results.events.append(EncodedEvent(name: PurchaseEvent.prefix + event.rawValue, data: data))
     }
     return .done(results)
@@ -216,7 +218,8 @@ extension SubscriptionsWorker {
       let transaction = try await context.appStore(for: notification.bundleId)
         .getTransactionInfo(id, in: environment).value.payload
       guard transaction.originalTransactionId == id else { return .ignore }
-      return try await purchase(transaction, nil, Cause(kind: .answer, id: notification.id), in: context)
+      return try await purchase(
+        transaction, nil, Cause(kind: .answer, id: notification.id), by: notification, in: context)
     } catch let error as APIError where error.isAboutTheQuestion {
       let age = context.clock.wallTime - notification.receivedAt
       return age < Self.patience ? .retry(because: "transaction-not-found") : .ignore
@@ -260,7 +263,7 @@ extension SubscriptionsWorker {
         let transaction = try await context.appStore(for: request.bundleId)
           .getTransactionInfo(id, in: request.environment).value.payload
         guard transaction.originalTransactionId == id else { return .done(.counting(Self.unknownImports)) }
-        return try await purchase(transaction, nil, cause, in: context)
+        return try await purchase(transaction, nil, cause, by: request, in: context)
       } catch let error as APIError where error.isAboutTheQuestion {
         return .done(.counting(Self.unknownImports))
       }

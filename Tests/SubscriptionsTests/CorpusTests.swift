@@ -63,7 +63,8 @@ struct CorpusTests {
       let name = file.replacing(".json", with: "")
       guard let report = SubscriptionReport(notification, transaction: transaction, renewal: renewal) else {
         var purchase = PurchaseState()
-        let event = transaction.flatMap { purchase.take($0)?.event }
+        let period = transaction.flatMap { Period($0) }
+        let event = period.flatMap { purchase.take($0, notification.notificationType)?.event }
         lines.append("\(name): \(event.map { "purchase \($0.rawValue)" } ?? "not about a purchase")")
         continue
       }
