@@ -57,7 +57,7 @@ struct Period: Sendable, Hashable {
   }
 
   /// Whether `other`, which has the same transaction id, has precedence. With the same signature time, a revoked or
-  /// upgraded transaction wins.
+  /// upgraded transaction wins. If all dates are the same, the packed bytes decide.
   func isOlder(than other: Period) -> Bool {
     func rank(_ period: Period) -> (Timestamp, Int64, Int, Int64) {
       (
@@ -65,7 +65,16 @@ struct Period: Sendable, Hashable {
         period.expiresDate?.millisecondsSince1970 ?? 0
       )
     }
-    return rank(self) < rank(other)
+    let ranks = (rank(self), rank(other))
+    return ranks.0 == ranks.1 ? contents.lexicographicallyPrecedes(other.contents) : ranks.0 < ranks.1
+  }
+
+  /// The packed bytes of what Apple signed.
+  private var contents: [UInt8] {
+    var (writer, signed) = (PackedWriter(), self)
+    (signed.lastRevoked, signed.lastReversed) = (nil, nil)
+    for (field, value) in signed.packedFields.sorted(by: { $0.key < $1.key }) { writer.put(field, value) }
+    return writer.bytes
   }
 
   /// Returns the version that has precedence, with what both say about revocations. The order of the two does not matter.

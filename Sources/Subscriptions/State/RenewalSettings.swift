@@ -45,7 +45,7 @@ struct RenewalSettings: Sendable, Hashable {
     gracePeriodExpiresDate.flatMap { grace in expires.map { grace > $0 } ?? true ? grace : nil }
   }
 
-  /// Whether `other` has precedence. The second member decides between infos with the same signature time.
+  /// Whether `other` has precedence. If all dates and the settings are the same, the packed bytes decide.
   func isOlder(than other: RenewalSettings) -> Bool {
     func rank(_ settings: RenewalSettings) -> (Timestamp, Int64, Int, String) {
       (
@@ -53,6 +53,7 @@ struct RenewalSettings: Sendable, Hashable {
         settings.autoRenewStatus?.rawValue ?? -1, settings.productId ?? ""
       )
     }
-    return rank(self) < rank(other)
+    let ranks = (rank(self), rank(other))
+    return ranks.0 == ranks.1 ? packed().lexicographicallyPrecedes(other.packed()) : ranks.0 < ranks.1
   }
 }

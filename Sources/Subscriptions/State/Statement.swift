@@ -42,6 +42,7 @@ struct Statement: Sendable, Hashable {
         statement.cause.id
       )
     }
-    return rank(self) < rank(other)
+    let ranks = (rank(self), rank(other))
+    return ranks.0 == ranks.1 ? packed().lexicographicallyPrecedes(other.packed()) : ranks.0 < ranks.1
   }
 }

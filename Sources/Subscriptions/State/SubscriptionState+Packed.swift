@@ -103,7 +103,8 @@ extension Period {
 }
 
 extension RenewalSettings {
-  fileprivate func packed(after period: Period?) -> [UInt8] {
+  /// The compact form. What repeats the period is left out.
+  func packed(after period: Period? = nil) -> [UInt8] {
     var writer = PackedWriter()
     writer.put(1, PackedValue(signedDate))
     writer.put(2, autoRenewStatus.map { .number(Int64($0.rawValue)) })
@@ -158,7 +159,8 @@ extension Offer {
 }
 
 extension Statement {
-  fileprivate func packed(about period: Period?) -> [UInt8] {
+  /// The compact form. What repeats the period is left out.
+  func packed(about period: Period? = nil) -> [UInt8] {
     var writer = PackedWriter()
     writer.put(1, PackedValue(signedDate))
     writer.put(2, status.map { .number(Int64($0.rawValue)) })

@@ -26,8 +26,9 @@ struct SubscriptionState: Sendable, Hashable {
 
   /// Takes a report. The result does not depend on the order of reports.
   mutating func take(_ report: SubscriptionReport) {
-    bundleId = bundleId ?? report.bundleId
-    environment = environment ?? report.environment
+    // An id belongs to one app. The order of reports must not decide all the same.
+    bundleId = [bundleId, report.bundleId].compactMap(\.self).max()
+    environment = [environment, report.environment].compactMap(\.self).max { $0.rawValue < $1.rawValue }
     if let period = report.period { take(period) }
     if let new = report.renewal, renewal.map({ $0.isOlder(than: new) }) ?? true { renewal = new }
     if statement.map({ $0.isOlder(than: report.statement) }) ?? true { statement = report.statement }
