@@ -36,6 +36,15 @@ struct PurchaseFacts: Sendable {
 
   init(_ transaction: JWSTransactionDecodedPayload) { self.transaction = transaction }
 
+  /// Creates the facts of a transaction. The notification vouches for the app and the environment that the transaction
+  /// lacks.
+  init(_ transaction: JWSTransactionDecodedPayload, in notification: AppStoreNotification) {
+    var transaction = transaction
+    if transaction.bundleId == nil { transaction.bundleId = notification.bundleId }
+    if transaction.environment == nil { transaction.environment = notification.environment }
+    self.init(transaction)
+  }
+
   /// Apple's fields from which ``members`` and ``Revocation`` are derived, unchanged. The ledger stores them for a
   /// response.
   var essence: JSONObject {

@@ -79,17 +79,17 @@ package struct RefundsWorker: NotificationWorker {
     var results = Outcome.Results()
     try await take(
       EntitlementFact(id: notification.id, kind: kind, signedDate: signed, revocation: revocation),
-      about: transaction, id: id, into: &results, in: context)
+      about: transaction, id: id, of: notification, into: &results, in: context)
     return .done(results)
   }
 
   private func take(
     _ fact: EntitlementFact, about transaction: JWSTransactionDecodedPayload, id: String,
-    into results: inout Outcome.Results, in context: HandlerContext
+    of notification: AppStoreNotification, into results: inout Outcome.Results, in context: HandlerContext
   ) async throws {
     let name = EntitlementState.name(of: id)
     var state = try EntitlementState(kept: try await context.state(name))
-    let purchase = PurchaseFacts(transaction)
+    let purchase = PurchaseFacts(transaction, in: notification)
     switch state.take(fact) {
     case .none: break
     case .revoked(let revocation):
@@ -117,7 +117,8 @@ package struct RefundsWorker: NotificationWorker {
       case .known: break
       case .confirmed(let transaction, let fact):
         try await take(
-          fact, about: transaction, id: transaction.transactionId ?? hint.transactionId, into: &results, in: context)
+          fact, about: transaction, id: transaction.transactionId ?? hint.transactionId, of: notification,
+          into: &results, in: context)
       case .unconfirmed(let unconfirmed):
         results.events.append(unconfirmed.event(type, of: notification, about: hint))
       case .notYet(let wait, let reason): return .retry(after: wait, because: reason.rawValue)

@@ -220,7 +220,7 @@ extension SubscriptionsWorker {
       guard transaction.originalTransactionId == id else { return .ignore }
       return try await purchase(
         transaction, nil, Cause(kind: .answer, id: notification.id), by: notification, in: context)
-    } catch let error as APIError where error.isAboutTheQuestion {
+    } catch let error as APIError where error.isAboutTheQuestion || error.skippedItem != nil {
       let age = context.clock.wallTime - notification.receivedAt
       return age < Self.patience ? .retry(because: "transaction-not-found") : .ignore
     }
@@ -264,7 +264,7 @@ extension SubscriptionsWorker {
           .getTransactionInfo(id, in: request.environment).value.payload
         guard transaction.originalTransactionId == id else { return .done(.counting(Self.unknownImports)) }
         return try await purchase(transaction, nil, cause, by: request, in: context)
-      } catch let error as APIError where error.isAboutTheQuestion {
+      } catch let error as APIError where error.isAboutTheQuestion || error.skippedItem != nil {
         return .done(.counting(Self.unknownImports))
       }
     }
@@ -289,7 +289,7 @@ extension SubscriptionsWorker {
       return reports.isEmpty ? .others(Set(all.compactMap(\.originalTransactionId))) : .reports(reports)
     } catch let error as HandlerError where error.reason == "api-not-configured" {
       return .noCredentials
-    } catch let error as APIError where error.isAboutTheQuestion {
+    } catch let error as APIError where error.isAboutTheQuestion || error.skippedItem != nil {
       return .unknown
     }
   }

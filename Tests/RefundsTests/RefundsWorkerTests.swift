@@ -43,6 +43,23 @@ import Testing
     }
   }
 
+  @Test func `a transaction without its app and environment gets those of the notification`() async throws {
+    try await play { stage in
+      let id = try stage.buy()
+      try stage.happens { try $0.refund(id, at: stage.origin + .seconds(60)) }
+      let refund = stage.told()[0]
+      try await deliver(
+        [
+          stage.v2(refund) { contents in
+            for field in ["bundleId", "environment"] { contents.transaction?.json[field] = nil }
+          }
+        ], on: stage)
+      let row = try #require(try stage.table()["\(id)"])
+      #expect(row["bundleId"] == "com.example.app" && row["environment"] == "Production")
+      #expect(try stage.events().first?.data["bundleId"] == "com.example.app")
+    }
+  }
+
   @Test func `a prorated refund has its percentage, and the end of family sharing is not a refund`() async throws {
     try await play { stage in
       let (bought, shared) = (try stage.buy(RefundStage.monthly), try stage.buy(ownership: .familyShared))

@@ -79,7 +79,10 @@ package final class WorkerStage<Worker: NotificationWorker, Network: HTTPExchang
   package var appStore: SimulatedExchange { store.exchange }
 
   /// Returns a client like the command line's, by default with a budget that never delays it.
-  package func client(_ budget: APIBudget? = nil) throws -> AppStoreServerClient {
+  /// - Parameter exchange: Sends the requests; nil for the App Store's.
+  package func client(
+    _ budget: APIBudget? = nil, over exchange: (any HTTPExchange)? = nil
+  ) throws -> AppStoreServerClient {
     let app = configuration.apps[0]
     guard let credentials = try app.credentials(under: "apps[0].api") else {
       throw MillraceError(.configuration, "the app has no credentials", at: "apps[0].api", remedy: "give it a key")
@@ -87,7 +90,7 @@ package final class WorkerStage<Worker: NotificationWorker, Network: HTTPExchang
     return AppStoreServerClient(
       credentials: credentials, appAppleId: app.appAppleId, environments: app.environments,
       baseURLs: APIBaseURLs(production: SimulatedExchange.productionURL, sandbox: SimulatedExchange.sandboxURL),
-      verifier: store.verifier, exchange: store.exchange,
+      verifier: store.verifier, exchange: exchange ?? store.exchange,
       budget: budget ?? APIBudget(limits: .divided(by: 0.001), clock: clock), clock: clock, logger: .quiet)
   }
 }

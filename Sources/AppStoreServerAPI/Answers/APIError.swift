@@ -82,6 +82,12 @@ public struct APIError: Error, Sendable {
     }
   }
 
+  /// The item, if Apple signed it and only its contents are not as documented; nil for any other error.
+  package var skippedItem: SkippedItem? {
+    guard case .unverifiable(let item, let error) = kind, error.isGenuine || error.reason == .format else { return nil }
+    return SkippedItem(item: item, error: error)
+  }
+
   /// Returns the error with the response's status and headers.
   func with(_ answer: ExchangeAnswer) -> APIError {
     var error = self

@@ -1,6 +1,7 @@
 // The result of a successful call: the value and its metadata.
 
 public import AppStore
+public import AppStoreSignature
 
 /// The response to a call.
 public struct APIResponse<Value: Sendable>: Sendable {
@@ -14,6 +15,19 @@ public struct APIResponse<Value: Sendable>: Sendable {
   public let headers: APIHeaders
   /// The body as received, including unknown fields; empty for endpoints that respond without one.
   public let json: JSONObject
+  /// The items of a list that are missing from ``value``, because they are not as documented.
+  public let skipped: [SkippedItem]
+}
+
+/// An item of a list that is not as Apple documents, such as a transaction without its app. The others count.
+public struct SkippedItem: Sendable, Hashable, CustomStringConvertible {
+  /// The position in the body, such as `signedTransactions[1]`.
+  public let item: String
+  /// The reason.
+  public let error: VerificationError
+
+  /// The position and the reason.
+  public var description: String { "\(item): \(error)" }
 }
 
 /// A payload and the JWS that signs it.

@@ -1,8 +1,9 @@
-// Reads successful responses and verifies every signature. A single invalid item fails the whole response, so that no
-// caller works with half a page.
+// Reads successful responses and verifies every signature. An item that Apple signed and that is not as documented is
+// skipped and listed. An item that Apple has not signed fails the whole response.
 
 internal import AppStore
 internal import AppStoreSignature
+internal import Synchronization
 
 /// Reads the response to one call.
 struct ResponseReader: Sendable {
@@ -10,6 +11,11 @@ struct ResponseReader: Sendable {
   let answer: ExchangeAnswer
   let verifier: SignedDataVerifier
   let identity: IdentityPolicy
+  private let skipped = SkippedItems()
+
+  init(call: APICall, answer: ExchangeAnswer, verifier: SignedDataVerifier, identity: IdentityPolicy) {
+    (self.call, self.answer, self.verifier, self.identity) = (call, answer, verifier, identity)
+  }
 
   /// Parses the body as Apple documents it.
   func body<Body: AppStoreObject>(_ type: Body.Type) throws(APIError) -> Body {
@@ -28,13 +34,33 @@ struct ResponseReader: Sendable {
     return value
   }
 
-  /// Returns all elements of an array. An element of an undocumented type is an error rather than being skipped.
-  func elements<Element>(_ elements: [Element]?, _ field: String, of json: JSONObject) throws(APIError) -> [Element] {
+  /// Returns the elements of an array with their positions. An element of an undocumented type is skipped, unless all
+  /// are.
+  func elements<Element: JSONRepresentable>(
+    _ type: Element.Type, _ field: String, of json: JSONObject
+  ) throws(APIError) -> [(element: Element, item: String)] {
     guard let value = json[field], value != .null else { return [] }
-    guard let elements, case .array(let all) = value, all.count == elements.count else {
-      throw undecodable("\(field) is not as documented")
+    guard case .array(let all) = value else { throw undecodable("\(field) is not as documented") }
+    var elements: [(element: Element, item: String)] = []
+    var odd: [String] = []
+    for (index, value) in all.enumerated() {
+      let item = "\(field)[\(index)]"
+      if let element = Element(jsonValue: value) { elements.append((element, item)) } else { odd.append(item) }
     }
+    guard odd.isEmpty || !elements.isEmpty else { throw undecodable("\(field) is not as documented") }
+    for item in odd { skipped.add(SkippedItem(item: item, error: VerificationError(.format, "not as documented"))) }
     return elements
+  }
+
+  /// Returns the result of reading one item of a list; nil if the item is skipped.
+  func item<Item>(_ read: () async throws(APIError) -> Item) async throws(APIError) -> Item? {
+    do {
+      return try await read()
+    } catch {
+      guard let odd = error.skippedItem else { throw error }
+      skipped.add(odd)
+      return nil
+    }
   }
 
   /// Verifies a transaction.
@@ -47,9 +73,12 @@ struct ResponseReader: Sendable {
   }
 
   /// Verifies a list of transactions.
-  func transactions(_ jws: [String], _ field: String) async throws(APIError) -> [SignedTransaction] {
+  func transactions(_ field: String, of json: JSONObject) async throws(APIError) -> [SignedTransaction] {
     var transactions: [SignedTransaction] = []
-    for (index, jws) in jws.enumerated() { transactions.append(try await transaction(jws, "\(field)[\(index)]")) }
+    for (jws, item) in try elements(String.self, field, of: json) {
+      let transaction = try await self.item { () async throws(APIError) in try await self.transaction(jws, item) }
+      if let transaction { transactions.append(transaction) }
+    }
     return transactions
   }
 
@@ -103,7 +132,8 @@ struct ResponseReader: Sendable {
   /// Creates the response for the caller.
   func response<Value>(_ value: Value, _ json: JSONObject = JSONObject()) -> APIResponse<Value> {
     APIResponse(
-      value: value, environment: call.environment, status: answer.status, headers: answer.headers, json: json)
+      value: value, environment: call.environment, status: answer.status, headers: answer.headers, json: json,
+      skipped: skipped.all)
   }
 
   func undecodable(_ what: String, _ errorClass: ErrorClass = .retryLater) -> APIError {
@@ -114,4 +144,13 @@ struct ResponseReader: Sendable {
     let errorClass: ErrorClass = error.isTemporary ? .retryLater : .configuration
     return APIError(call, .unverifiable(item: item, error), errorClass, isUnclear: true).with(answer)
   }
+}
+
+/// The items that a reader has skipped. The copies of a reader share it.
+private final class SkippedItems: Sendable {
+  private let items = Mutex<[SkippedItem]>([])
+
+  var all: [SkippedItem] { items.withLock { $0 } }
+
+  func add(_ item: SkippedItem) { items.withLock { $0.append(item) } }
 }

@@ -34,11 +34,11 @@ public struct UnverifiedNotification: Sendable, Hashable {
 extension ResponseReader {
   /// Verifies a notification and combines it with its delivery attempts.
   func sentNotification(
-    _ jws: String?, _ attempts: [SendAttemptItem]?, of json: JSONObject, _ item: String
+    _ jws: String?, of json: JSONObject, _ item: String
   ) async throws(APIError) -> SentNotification {
     let jws = try required(jws, item)
     return SentNotification(
       notification: try await notification(jws, item), jws: jws,
-      sendAttempts: try elements(attempts, "sendAttempts", of: json))
+      sendAttempts: try elements(SendAttemptItem.self, "sendAttempts", of: json).map(\.element))
   }
 }

@@ -51,8 +51,7 @@ extension AppStoreServerClient {
         let violations = RequestParameter.anyTransactionId.violations(in: transactionId) + request.violations()
         return try await self.call(call, violations: violations) { (reader) async throws(APIError) in
           let body = try reader.body(HistoryResponse.self)
-          return try await reader.page(
-            body.signedTransactions, hasMore: body.hasMore, body.revision, of: body.json, asked: revision)
+          return try await reader.page(hasMore: body.hasMore, body.revision, of: body.json, asked: revision)
         }
       }
     }
@@ -78,8 +77,7 @@ extension AppStoreServerClient {
         return try await self.call(call, violations: RequestParameter.anyTransactionId.violations(in: transactionId)) {
           (reader) async throws(APIError) in
           let body = try reader.body(RefundHistoryResponse.self)
-          return try await reader.page(
-            body.signedTransactions, hasMore: body.hasMore, body.revision, of: body.json, asked: revision)
+          return try await reader.page(hasMore: body.hasMore, body.revision, of: body.json, asked: revision)
         }
       }
     }
@@ -98,8 +96,7 @@ extension AppStoreServerClient {
       ) {
         (reader) async throws(APIError) in
         let body = try reader.body(RefundLookupResponse.self)
-        let jws = try reader.elements(body.signedTransactions, "signedTransactions", of: body.json)
-        return reader.response(try await reader.transactions(jws, "signedTransactions"), body.json)
+        return reader.response(try await reader.transactions("signedTransactions", of: body.json), body.json)
       }
     }
   }
@@ -108,12 +105,11 @@ extension AppStoreServerClient {
 extension ResponseReader {
   /// Creates a page from the body of either history.
   fileprivate func page(
-    _ signedTransactions: [String]?, hasMore: Bool?, _ revision: String?, of json: JSONObject, asked: String?
+    hasMore: Bool?, _ revision: String?, of json: JSONObject, asked: String?
   ) async throws(APIError) -> APIResponse<TransactionPage> {
-    let jws = try elements(signedTransactions, "signedTransactions", of: json)
     let hasMore = hasMore ?? false
     let page = TransactionPage(
-      items: try await transactions(jws, "signedTransactions"),
+      items: try await transactions("signedTransactions", of: json),
       revision: try cursor(revision, hasMore: hasMore, asked: asked, "revision"), hasMore: hasMore)
     return response(page, json)
   }

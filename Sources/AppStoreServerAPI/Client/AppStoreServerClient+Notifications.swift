@@ -29,11 +29,13 @@ extension AppStoreServerClient {
   ) -> APIPages<NotificationPage> {
     historyPages(request, after: paginationToken, in: environment) { (reader, body) async throws(APIError) in
       var items: [SentNotification] = []
-      let history = try reader.elements(body.notificationHistory, "notificationHistory", of: body.json)
-      for (index, item) in history.enumerated() {
-        items.append(
-          try await reader.sentNotification(
-            item.signedPayload, item.sendAttempts, of: item.json, "notificationHistory[\(index)].signedPayload"))
+      let history = try reader.elements(
+        NotificationHistoryResponseItem.self, "notificationHistory", of: body.json)
+      for (element, item) in history {
+        let sent = try await reader.item { () async throws(APIError) in
+          try await reader.sentNotification(element.signedPayload, of: element.json, item + ".signedPayload")
+        }
+        if let sent { items.append(sent) }
       }
       return items
     }
@@ -100,7 +102,7 @@ extension AppStoreServerClient {
     return try await self.call(call, violations: violations) { (reader) async throws(APIError) in
       let body = try reader.body(CheckTestNotificationResponse.self)
       let sent = try await reader.sentNotification(
-        body.signedPayload, body.sendAttempts, of: body.json, "signedPayload")
+        body.signedPayload, of: body.json, "signedPayload")
       return reader.response(sent, body.json)
     }
   }

@@ -16,9 +16,9 @@ public struct SubscriptionState: Sendable, Hashable {
   public let status: Status?
   /// The original transaction.
   public let originalTransactionId: String?
-  /// The newest transaction, verified.
+  /// The newest transaction, verified; nil if it is absent or in ``APIResponse/skipped``.
   public let transaction: SignedTransaction?
-  /// The renewal info, verified.
+  /// The renewal info, verified; nil if it is absent or in ``APIResponse/skipped``.
   public let renewalInfo: SignedRenewalInfo?
 }
 
@@ -41,8 +41,8 @@ extension AppStoreServerClient {
       return try await self.call(call, violations: violations) { (reader) async throws(APIError) in
         let body = try reader.body(StatusResponse.self)
         var groups: [SubscriptionGroup] = []
-        for (index, item) in try reader.elements(body.data, "data", of: body.json).enumerated() {
-          groups.append(try await reader.group(item, "data[\(index)]"))
+        for (group, item) in try reader.elements(SubscriptionGroupIdentifierItem.self, "data", of: body.json) {
+          groups.append(try await reader.group(group, item))
         }
         return reader.response(groups, body.json)
       }
@@ -106,14 +106,18 @@ extension ResponseReader {
     _ item: SubscriptionGroupIdentifierItem, _ path: String
   ) async throws(APIError) -> SubscriptionGroup {
     var subscriptions: [SubscriptionState] = []
-    let field = path + ".lastTransactions"
-    for (index, last) in try elements(item.lastTransactions, "lastTransactions", of: item.json).enumerated() {
+    for (last, field) in try elements(LastTransactionsItem.self, "lastTransactions", of: item.json) {
+      let place = "\(path).\(field)"
       var (transaction, renewalInfo): (SignedTransaction?, SignedRenewalInfo?)
       if let jws = last.signedTransactionInfo {
-        transaction = try await self.transaction(jws, "\(field)[\(index)].signedTransactionInfo")
+        transaction = try await self.item { () async throws(APIError) in
+          try await self.transaction(jws, place + ".signedTransactionInfo")
+        }
       }
       if let jws = last.signedRenewalInfo {
-        renewalInfo = try await self.renewalInfo(jws, "\(field)[\(index)].signedRenewalInfo")
+        renewalInfo = try await self.item { () async throws(APIError) in
+          try await self.renewalInfo(jws, place + ".signedRenewalInfo")
+        }
       }
       subscriptions.append(
         SubscriptionState(

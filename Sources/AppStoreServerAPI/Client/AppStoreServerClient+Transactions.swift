@@ -54,10 +54,9 @@ extension AppStoreServerClient {
     return try await self.call(call, violations: RequestParameter.orderId.violations(in: orderId)) {
       (reader) async throws(APIError) in
       let body = try reader.body(OrderLookupResponse.self)
-      let jws = try reader.elements(body.signedTransactions, "signedTransactions", of: body.json)
       let order = OrderLookup(
         status: try reader.required(body.status, "status"),
-        transactions: try await reader.transactions(jws, "signedTransactions"))
+        transactions: try await reader.transactions("signedTransactions", of: body.json))
       return reader.response(order, body.json)
     }
   }

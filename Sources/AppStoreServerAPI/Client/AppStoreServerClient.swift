@@ -95,7 +95,9 @@ extension AppStoreServerClient {
     read: (ResponseReader) async throws(APIError) -> APIResponse<Value>
   ) async throws(APIError) -> APIResponse<Value> {
     guard violations.isEmpty else { throw APIError(call, .violation(violations), .never) }
-    return try await read(try await runner.run(call, within: timeLimit, patience: patience))
+    let response = try await read(try await runner.run(call, within: timeLimit, patience: patience))
+    runner.report(response.skipped, of: call)
+    return response
   }
 
   /// Makes a call whose response has no body. If there is a body, it is ignored: the status is sufficient, and a

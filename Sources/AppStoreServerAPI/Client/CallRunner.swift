@@ -100,6 +100,18 @@ final class CallRunner: Sendable {
     throw APIError(call, .unauthorized(refusal), .configuration).with(retried)
   }
 
+  /// Logs the items of a response that are not as Apple documents.
+  func report(_ skipped: [SkippedItem], of call: APICall) {
+    for item in skipped {
+      logger.warning(
+        "an item of Apple's response is not as documented; it is skipped",
+        metadata: [
+          "app": "\(bundleId)", "environment": "\(call.environment)", "endpoint": "\(call.endpoint.rawValue)",
+          "item": "\(item.item)", "reason": "\(item.error)",
+        ])
+    }
+  }
+
   /// Waits for a rate-limit slot.
   func turn(
     for call: APICall, before deadline: MillraceClock.Instant, _ patience: RateLimitWait

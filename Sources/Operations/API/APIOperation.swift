@@ -69,6 +69,7 @@ package struct APIOperation: Sendable {
     let answer = try await client.getAllSubscriptionStatuses(
       id, SubscriptionStatusesRequest(statuses: statuses), in: environment)
     let groups = answer.value
+    note(skipped: answer.skipped)
     if asJSON {
       try out.lines(StatusTable.jsonLines(groups, in: answer.environment))
     } else {
@@ -86,7 +87,9 @@ package struct APIOperation: Sendable {
       throw OperationError(
         .usage, "Apple looks up orders in production only", at: "--environment", remedy: "remove the flag")
     }
-    let order = try await client.lookUpOrderId(id).value
+    let answer = try await client.lookUpOrderId(id)
+    let order = answer.value
+    note(skipped: answer.skipped)
     guard order.status == .valid else {
       note("Apple has no order with this ID for this app.")
       return .failure
@@ -121,10 +124,15 @@ package struct APIOperation: Sendable {
       }
       guard let page else { break }
       (last, cursor) = (page.environment, page.value.cursor)
+      note(skipped: page.skipped)
       try printer.print(page.value.items.prefix((limit ?? .max) - printer.count).map(\.payload))
     }
     if let last { report(printer.count, kind == .refunds ? "refund" : "transaction", in: last) }
     return .success
+  }
+
+  private func note(skipped: [SkippedItem]) {
+    for item in skipped { note("left out, because it is not as documented: \(item)") }
   }
 
   private func show(_ json: JSONObject, _ sheet: FactSheet) throws(OperationError) {

@@ -1,6 +1,7 @@
 // The output of the check, as text and as JSON lines. Pure.
 
 internal import AppStore
+internal import AppStoreServerAPI
 
 extension RefundCheck.Report {
   /// One line for a person.
@@ -8,6 +9,7 @@ extension RefundCheck.Report {
     switch self {
     case .published(let transactionId, let customer):
       "published  transaction \(transactionId), found for the customer of \(customer.transactionId)"
+    case .skipped(let item, let customer): "skipped  customer of \(customer.transactionId): \(item)"
     case .failed(let customer, let words): "failed  customer of \(customer.transactionId): \(words)"
     }
   }
@@ -20,6 +22,8 @@ extension RefundCheck.Report {
         [
           "event": "published", "transactionId": .string(transactionId), "asked": .string(customer.transactionId),
         ]
+      case .skipped(let item, let customer):
+        ["event": "skipped", "asked": .string(customer.transactionId), "detail": .string("\(item)")]
       case .failed(let customer, let words):
         ["event": "failed", "asked": .string(customer.transactionId), "detail": .string(words)]
       }
@@ -33,6 +37,8 @@ extension RefundCheck.Summary {
     let customers = asked == 1 ? "1 customer" : "\(asked) customers"
     let news = refunds == 1 ? "1 new refund" : "\(refunds) new refunds"
     return "Checked \(customers): \(news), \(told) already reported by notifications, "
-      + "\(published) published" + (failed > 0 ? ", \(failed) customers failed." : ".")
+      + "\(published) published"
+      + (skipped > 0 ? ", \(skipped == 1 ? "1 item" : "\(skipped) items") not as documented" : "")
+      + (failed > 0 ? ", \(failed) customers failed." : ".")
   }
 }

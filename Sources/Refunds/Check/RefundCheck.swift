@@ -18,6 +18,8 @@ package struct RefundCheck: Sendable {
   package enum Report: Sendable, Hashable {
     /// The check published a refund that no notification had reported.
     case published(transactionId: String, customer: RefundCustomer)
+    /// An item of Apple's response is not as documented; the check left it out.
+    case skipped(SkippedItem, RefundCustomer)
     /// The call for this customer failed, with a description of the error.
     case failed(RefundCustomer, String)
   }
@@ -32,15 +34,20 @@ package struct RefundCheck: Sendable {
     package var told = 0
     /// Refunds among them that the run published.
     package var published = 0
+    /// Items of Apple's responses that are not as documented.
+    package var skipped = 0
     /// Customers whose call failed.
     package var failed = 0
 
     /// Creates a summary.
-    package init(asked: Int = 0, refunds: Int = 0, told: Int = 0, published: Int = 0, failed: Int = 0) {
+    package init(
+      asked: Int = 0, refunds: Int = 0, told: Int = 0, published: Int = 0, skipped: Int = 0, failed: Int = 0
+    ) {
       self.asked = asked
       self.refunds = refunds
       self.told = told
       self.published = published
+      self.skipped = skipped
       self.failed = failed
     }
   }
@@ -102,10 +109,10 @@ package struct RefundCheck: Sendable {
     var revision = marks.revision(of: customer)
     var isFirst = true
     while true {
-      let page: TransactionPage
+      let answer: APIResponse<TransactionPage>
       switch await ask(about: customer, after: revision) {
       case .success(nil): return
-      case .success(.some(let answer)): page = answer
+      case .success(.some(let page)): answer = page
       case .failure(let error):
         if error.waitsForItsTurn, let turn = error.retryAt {
           try await clock.sleep(until: clock.now.advanced(by: max(.zero, turn - clock.wallTime)))
@@ -122,6 +129,11 @@ package struct RefundCheck: Sendable {
       }
       if isFirst { summary.asked += 1 }
       isFirst = false
+      let page = answer.value
+      for item in answer.skipped {
+        summary.skipped += 1
+        try report(.skipped(item, customer))
+      }
       try await publish(page, of: customer, told: told, writer: writer, summary: &summary, report: report)
       if let next = page.revision, next != revision {
         // The page's refunds are in Kafka now, so the revision can be stored.
@@ -133,13 +145,13 @@ package struct RefundCheck: Sendable {
   }
 
   /// Requests one page. A new iteration has at least one.
-  private func ask(about customer: RefundCustomer, after revision: String?) async -> Result<TransactionPage?, APIError>
-  {
+  private func ask(
+    about customer: RefundCustomer, after revision: String?
+  ) async -> Result<APIResponse<TransactionPage>?, APIError> {
     let pages = client.getRefundHistory(customer.transactionId, after: revision, in: customer.environment)
     var iterator = pages.makeAsyncIterator()
     do throws(APIError) {
-      let page = try await iterator.next()
-      return .success(page?.value)
+      return .success(try await iterator.next())
     } catch {
       return .failure(error)
     }

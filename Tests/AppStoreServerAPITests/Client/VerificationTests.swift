@@ -1,6 +1,7 @@
 // Checks that responses are verified like any other untrusted data.
 
 import AppStore
+import AppStoreSignature
 import MillraceTime
 import AppStoreSigning
 import Testing
@@ -68,9 +69,27 @@ import Testing
     #expect(item(error) == "signedTransactions[1]")
   }
 
-  @Test func `an item of another type than documented fails its page`() async throws {
+  @Test func `one item that is not as documented is skipped and listed, and the others count`() async throws {
     let genuine = JSON.string(try fixture.transaction())
-    for odd: JSON in [[genuine, 7], [genuine, .null], "x", 7] {
+    let withoutApp = JSON.string(
+      try fixture.sign([
+        "transactionId": "1", "environment": "Production", "signedDate": fixture.clock.wallTime.jsonValue,
+      ]))
+    for (odd, reason) in [
+      (JSON.integer(7), VerificationError.Reason.format), (.null, .format), ("x", .format),
+      (withoutApp, .appIdentifier),
+    ] {
+      let answer: JSONObject = ["signedTransactions": [genuine, odd, genuine], "revision": "r", "hasMore": false]
+      let client = try fixture.client(ScriptedExchange(answer: .json(200, answer)))
+      var pages = client.getRefundHistory(APIFixture.transactionId).makeAsyncIterator()
+      let page = try #require(try await pages.next())
+      #expect(page.value.items.count == 2)
+      #expect(page.skipped.map(\.item) == ["signedTransactions[1]"] && page.skipped.first?.error.reason == reason)
+    }
+  }
+
+  @Test func `a list without one item as documented fails`() async throws {
+    for odd: JSON in [[7, .null], "x", 7] {
       let error = try await error(["signedTransactions": odd, "hasMore": false]) { (client) async throws(APIError) in
         var pages = client.getTransactionHistory(APIFixture.transactionId).makeAsyncIterator()
         return try await pages.next()

@@ -1,5 +1,7 @@
 import AppStore
 import AppStoreServerAPI
+import AppStoreSignature
+import AppStoreSigning
 import MillraceTime
 import KafkaClient
 import MillraceCore
@@ -51,6 +53,47 @@ import Testing
     #expect(try stage.events().map(\.name) == [String](repeating: "entitlement.revoked", count: 25))
     #expect(try stage.events().filter { $0.data["source"] == "refund-history" }.count == 20)
     try EventSchemas.check(stage)
+  }
+
+  /// Apple's answers, in which one transaction lacks its app.
+  private struct OddItemExchange: HTTPExchange {
+    let exchange: SimulatedExchange
+    let chain: SigningChain
+    let odd: Int64
+
+    func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer {
+      let answer = try await exchange.send(request)
+      do {
+        var body = try JSONObject(parsing: answer.body)
+        guard case .array(let tokens)? = body["signedTransactions"] else { return answer }
+        body["signedTransactions"] = .array(try tokens.map { try changed($0) })
+        return ExchangeAnswer(status: answer.status, headers: answer.headers, body: body.serialized())
+      } catch {
+        throw TransportFailure("\(error)", .unclear)
+      }
+    }
+
+    private func changed(_ token: JSON) throws -> JSON {
+      guard case .string(let jws) = token else { return token }
+      var payload = try UnverifiedToken(parsing: Array(jws.utf8)).payload
+      guard payload["transactionId"] == .string("\(odd)") else { return token }
+      payload["bundleId"] = nil
+      return .string(String(decoding: try chain.sign(payload.serialized()), as: UTF8.self))
+    }
+  }
+
+  @Test func `a refund without its app is reported and left out, and the others and the next customers count`()
+    async throws
+  {
+    let stage = try RefundStage()
+    let (first, second) = (try refunded(3, on: stage), try refunded(1, on: stage))
+    let exchange = OddItemExchange(exchange: stage.appStore, chain: stage.store.chain, odd: first[1])
+    let check = RefundCheck(try stage.client(over: exchange), on: stage.log, prefix: "", clock: stage.clock)
+    let reports = Reports()
+    let summary = try await check.run([customer(first[0]), customer(second[0])], report: reports.take)
+    #expect(summary == .init(asked: 2, refunds: 3, published: 3, skipped: 1))
+    #expect(reports.list.contains { $0.line.hasPrefix("skipped") && $0.line.contains("signedTransactions[1]") })
+    #expect(summary.sentence.contains("1 item not as documented"))
   }
 
   @Test func `a second run starts where the first one ended`() async throws {
