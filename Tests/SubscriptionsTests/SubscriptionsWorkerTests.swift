@@ -1,5 +1,6 @@
 import AppStore
 import AppStoreSigning
+import KafkaClient
 import MillraceTesting
 import TestSupport
 import Testing
@@ -139,6 +140,31 @@ import Testing
       try await stage.deliver([record])
       let row = try #require(try stage.table()["\(id)"])
       #expect(row["status"] == "active" && cause(row)?["kind"] == "answer")
+      #expect(stage.appStore.asked.count == 1)
+    }
+  }
+
+  /// The same JSON with every text of digits as a number.
+  private static func numeric(_ json: JSON) -> JSON {
+    switch json {
+    case .string(let text): Int64(text).map { .integer($0) } ?? json
+    case .array(let items): .array(items.map(numeric))
+    case .object(let object): .object(JSONObject(object.members.map { .init(key: $0.key, value: numeric($0.value)) }))
+    default: json
+    }
+  }
+
+  @Test func `a version 1 notification with numbers instead of text leads to the same question`() async throws {
+    let stage = try SubscriptionStage()
+    try await stage.running { stage in
+      let id = try stage.buy("app.basic")
+      let entry = try #require(stage.entries().first)
+      let body = try stage.happens { state, _ in try #require(state.bodiesV1(of: entry).first) }
+      let json = Self.numeric(.object(try JSONObject(parsing: body)))
+      let record = try stage.v1(body: json.serialized())
+      #expect(record.key.map { String(decoding: $0, as: UTF8.self) } == "\(id)")
+      try await stage.deliver([record])
+      #expect(try stage.table()["\(id)"]?["status"] == "active")
       #expect(stage.appStore.asked.count == 1)
     }
   }

@@ -3,7 +3,7 @@
 /// A transaction (App Store Server Notifications V1, `unified_receipt.Latest_receipt_info`). Every value is text,
 /// including numbers and dates; computed properties convert it. Fields marked "Old" appear only in rows from before
 /// `unified_receipt`.
-public struct LatestReceiptInfo: AppStoreObject {
+public struct LatestReceiptInfo: TextOrNumberObject {
   /// The object as received, including unknown fields.
   public var json: JSONObject
 

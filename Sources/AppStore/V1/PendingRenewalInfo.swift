@@ -2,7 +2,7 @@
 
 /// A renewal that is pending or has failed (App Store Server Notifications V1, `unified_receipt.Pending_renewal_info`).
 /// Every value is text; computed properties convert it.
-public struct PendingRenewalInfo: AppStoreObject {
+public struct PendingRenewalInfo: TextOrNumberObject {
   /// The object as received, including unknown fields.
   public var json: JSONObject
 

@@ -4,7 +4,7 @@
 /// is not signed; only ``password`` authenticates it. Fields have Apple's spelling and types, mostly text; computed
 /// properties convert them. Fields marked "Old" are from before `unified_receipt`. In bodies of that time, only they
 /// carry a transaction.
-public struct ResponseBodyV1: AppStoreObject {
+public struct ResponseBodyV1: TextOrNumberObject {
   /// The object as received, including unknown fields.
   public var json: JSONObject
 

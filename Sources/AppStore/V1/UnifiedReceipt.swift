@@ -2,7 +2,7 @@
 
 /// The receipt of a version 1 notification (App Store Server Notifications V1, `unified_receipt`). Any field may be
 /// absent.
-public struct UnifiedReceipt: AppStoreObject {
+public struct UnifiedReceipt: TextOrNumberObject {
   /// The object as received, including unknown fields.
   public var json: JSONObject
 

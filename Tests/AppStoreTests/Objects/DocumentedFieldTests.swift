@@ -31,7 +31,9 @@ struct DocumentedFieldTests {
           var object = full
           object.json[field.name] = wrong
           #expect(object.oddFields == [OddField(path: field.name, expected: field.kind, found: wrong.kind)])
-          for other in Object.documentedFields {
+          // Version 1 reads text and numbers from either, see `ResponseBodyV1ValuesTests`.
+          let isRead = object is any TextOrNumberObject && [.string, .integer].contains(field.kind)
+          for other in Object.documentedFields where !isRead || other.name != field.name {
             #expect(other.value(in: object) == (other.name == field.name ? nil : other.kind.sample))
           }
           #expect((try? Object(parsing: object.serialized())) == object)

@@ -13,6 +13,62 @@ struct ResponseBodyV1ValuesTests {
     #expect(ResponseBodyV1(json: json).appStoreEnvironment?.rawValue == environment)
   }
 
+  /// The same JSON with every text of digits as a number.
+  private static func numeric(_ json: JSON) -> JSON {
+    switch json {
+    case .string(let text): Int64(text).map { .integer($0) } ?? json
+    case .array(let items): .array(items.map(numeric))
+    case .object(let object): .object(JSONObject(object.members.map { .init(key: $0.key, value: numeric($0.value)) }))
+    default: json
+    }
+  }
+
+  /// A case of a field-by-field comparison.
+  private static func check<Object: AppStoreObject>(_ type: Object.Type, skipping skipped: Set<String> = []) {
+    for field in Object.documentedFields where field.kind == .string && !skipped.contains(field.name) {
+      for (value, text) in [
+        (JSON.integer(150_000_000_000_001), "150000000000001"),
+        (.number("18446744073709551616"), "18446744073709551616"),
+        (.number("1.5e14"), "150000000000000"), (.number("-0"), "0"), (.bool(true), "true"), (.string("a"), "a"),
+      ] {
+        #expect(field.value(in: Object(json: [field.name: value])) == .string(text), "\(type).\(field.name)")
+      }
+      for value in [JSON.null, .array([]), .object([:]), .number("0.5")] {
+        #expect(field.value(in: Object(json: [field.name: value])) == nil, "\(type).\(field.name)")
+      }
+    }
+  }
+
+  @Test func everyTextReadsFromTextOrNumber() {
+    Self.check(ResponseBodyV1.self, skipping: ["notification_type"])
+    Self.check(LatestReceiptInfo.self, skipping: ["in_app_ownership_type"])
+    Self.check(PendingRenewalInfo.self)
+    Self.check(UnifiedReceipt.self)
+    #expect(UnifiedReceipt(json: ["status": "21007"]).status == 21_007)
+    #expect(UnifiedReceipt(json: ["status": 0]).status == 0)
+  }
+
+  @Test func aBodyWithNumbersHasTheSameKeyAndDates() {
+    let json = Self.body(
+      [
+        ["original_transaction_id": "150000000000777", "purchase_date_ms": "1764000000000"],
+        [
+          "original_transaction_id": "150000000000001", "purchase_date_ms": "1763000000000",
+          "cancellation_date_ms": "1764000000001", "cancellation_reason": "1", "is_upgraded": "1",
+        ],
+      ])
+    let (text, number) = (ResponseBodyV1(json: json), Self.numeric(.object(json)))
+    let read = ResponseBodyV1(jsonValue: number)
+    #expect(text.orderingKey == "150000000000001" && read?.orderingKey == text.orderingKey)
+    #expect(read?.receiptRows.map(\.purchaseDate) == text.receiptRows.map(\.purchaseDate))
+    #expect(read?.receiptRows.last?.cancellationReason == text.receiptRows.last?.cancellationReason)
+    #expect(read?.receiptRows.last?.isUpgraded == true)
+    // The body's own identifier comes first, and the row of another purchase does not replace it.
+    let own = Self.body([["original_transaction_id": "150000000000777"]], own: .integer(150_000_000_000_001))
+    #expect(ResponseBodyV1(json: own).orderingKey == "150000000000001")
+    #expect(ResponseBodyV1(json: ["original_transaction_id": 150_000_000_000_001]).orderingKey == "150000000000001")
+  }
+
   private static func row(_ id: String?, bought: Int? = nil, refunded: Int? = nil) -> JSON {
     var row = LatestReceiptInfo()
     row.original_transaction_id = id
