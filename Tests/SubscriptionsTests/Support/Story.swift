@@ -16,7 +16,20 @@ struct Story {
     var nextProduct = "monthly"
   }
 
+  /// A notification before it is read.
+  struct Notice {
+    var payload: ResponseBodyV2DecodedPayload
+    var transaction: JWSTransactionDecodedPayload?
+    var renewal: JWSRenewalInfoDecodedPayload?
+
+    var report: SubscriptionReport? { SubscriptionReport(payload, transaction: transaction, renewal: renewal) }
+  }
+
   private(set) var reports: [SubscriptionReport] = []
+  /// The notifications of ``reports``.
+  private(set) var notices: [Notice] = []
+  /// What Apple would have answered after each notification.
+  private(set) var answers: [SubscriptionReport] = []
   private(set) var truth = Truth()
   private(set) var truths: [Truth] = []
   private(set) var now: Timestamp
@@ -216,7 +229,10 @@ struct Story {
   ) {
     now = now + .seconds(1)
     let (transaction, renewal) = tokens(about: other ?? transaction, at: now)
-    add(SubscriptionReport(notification(type, subtype), transaction: transaction, renewal: renewal))
+    let notice = Notice(payload: notification(type, subtype), transaction: transaction, renewal: renewal)
+    notices.append(notice)
+    add(notice.report)
+    if let answer = answer() { answers.append(answer) }
   }
 
   /// Sends a notification that is not about a transaction.
