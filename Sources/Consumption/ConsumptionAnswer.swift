@@ -89,7 +89,6 @@ extension ConsumptionAnswer {
     request.customerConsented = customerConsented
     request.sampleContentProvided = sampleContentProvided
     request.deliveryStatus = deliveryStatus.flatMap { Self.olderStatuses[$0] }
-    request.platform = .apple
     if let account { request.appAccountToken = account }
     switch consumptionPercentage {
     case 0?: request.consumptionStatus = .notConsumed

@@ -101,6 +101,24 @@ import Testing
     if let sent = each.sent { #expect(found == sent) } else { #expect(found.hasPrefix("broken: ")) }
   }
 
+  @Test func `version 1 sends undeclared for everything that the team does not provide, platform included`() throws {
+    func sent(_ answer: String) throws -> ConsumptionRequestV1 {
+      switch try ConsumptionAnswer(parsing: Array(answer.utf8)).request(for: question(.consumable, .v1)) {
+      case .success(.v1(let request)): return request
+      case let other:
+        Issue.record("\(other)")
+        return ConsumptionRequestV1(json: [:])
+      }
+    }
+    let least = #""customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":true"#
+    let request = try sent("{\(least)}")
+    #expect(request.platform == .undeclared && request.consumptionStatus == .undeclared)
+    #expect(request.accountTenure == .undeclared && request.playTime == .undeclared)
+    #expect(request.lifetimeDollarsPurchased == .undeclared && request.lifetimeDollarsRefunded == .undeclared)
+    #expect(request.userStatus == .undeclared && request.refundPreference == .undeclared)
+    #expect(try sent("{\(least),\"v1\":{\"platform\":1}}").platform == .apple)
+  }
+
   @Test func `a problem names fields and rules but no value of a customer`() throws {
     let answer = try ConsumptionAnswer(
       parsing: Array(
