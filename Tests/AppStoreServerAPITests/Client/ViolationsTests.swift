@@ -16,7 +16,7 @@ import Testing
     let now = fixture.clock.wallTime
     let calls: [(String, () async throws(APIError) -> Void)] = [
       ("transactionId", { () async throws(APIError) in _ = try await client.getTransactionInfo("") }),
-      ("anyTransactionId", { () async throws(APIError) in _ = try await client.getAppTransactionInfo("x") }),
+      ("anyTransactionId", { () async throws(APIError) in _ = try await client.getAppTransactionInfo("x/y") }),
       (
         "anyTransactionId",
         { () async throws(APIError) in

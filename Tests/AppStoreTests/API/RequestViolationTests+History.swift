@@ -57,7 +57,7 @@ extension RequestViolationTests {
         $0.notificationType = .refund
       }, breaks: ("notificationType", .oneFilter)),
     ConstraintCase(
-      "no such customer", notifications { $0.transactionId = "" }, breaks: ("transactionId", .digits)),
+      "no such customer", notifications { $0.transactionId = "" }, breaks: ("transactionId", .identifier)),
     ConstraintCase(
       "no dates", NotificationHistoryRequest().violations(in: .production, now: now), breaks: ("startDate", .required),
       ("endDate", .required)),
@@ -65,10 +65,14 @@ extension RequestViolationTests {
 
   static let queries = [
     ConstraintCase("a whole history", TransactionHistoryRequest().violations()),
-    ConstraintCase("one moment", TransactionHistoryRequest(startDate: now, endDate: now).violations()),
+    ConstraintCase(
+      "one moment", TransactionHistoryRequest(startDate: now, endDate: now).violations(),
+      breaks: ("endDate", .endAfterStart)),
+    ConstraintCase(
+      "one millisecond", TransactionHistoryRequest(startDate: now, endDate: now + .milliseconds(1)).violations()),
     ConstraintCase(
       "backwards", TransactionHistoryRequest(startDate: now, endDate: now - .milliseconds(1)).violations(),
-      breaks: ("endDate", .endNotBeforeStart)),
+      breaks: ("endDate", .endAfterStart)),
     ConstraintCase(
       "unknown filters",
       TransactionHistoryRequest(
@@ -85,13 +89,24 @@ extension RequestViolationTests {
 
   static let parameters = [
     ConstraintCase("digits", RequestParameter.transactionId.violations(in: "2000000123456789")),
-    ConstraintCase("no digits", RequestParameter.transactionId.violations(in: ""), breaks: ("transactionId", .digits)),
+    ConstraintCase("any string", RequestParameter.transactionId.violations(in: "GPA.1234-%2f?#+ ü")),
+    ConstraintCase("1,024 bytes", RequestParameter.transactionId.violations(in: String(repeating: "1", count: 1_024))),
+    ConstraintCase(
+      "1,025 bytes", RequestParameter.transactionId.violations(in: String(repeating: "1", count: 1_025)),
+      breaks: ("transactionId", .identifier)),
+    ConstraintCase(
+      "10 kB", RequestParameter.anyTransactionId.violations(in: String(repeating: "1", count: 10_000)),
+      breaks: ("anyTransactionId", .identifier)),
+    ConstraintCase(
+      "no transaction", RequestParameter.transactionId.violations(in: ""), breaks: ("transactionId", .identifier)),
+    ConstraintCase(
+      "the parent of a transaction", RequestParameter.transactionId.violations(in: "../"),
+      breaks: ("transactionId", .identifier)),
     ConstraintCase(
       "a path in a transaction", RequestParameter.anyTransactionId.violations(in: "1/../2"),
-      breaks: ("anyTransactionId", .digits)),
+      breaks: ("anyTransactionId", .identifier)),
     ConstraintCase(
-      "digits of another script", RequestParameter.originalTransactionId.violations(in: "٤٠٠"),
-      breaks: ("originalTransactionId", .digits)),
+      "digits of another script", RequestParameter.originalTransactionId.violations(in: "٤٠٠")),
     ConstraintCase("an order", RequestParameter.orderId.violations(in: "MK5TTTVWJH")),
     ConstraintCase(
       "an order that climbs", RequestParameter.orderId.violations(in: ".."), breaks: ("orderId", .pathSegment)),

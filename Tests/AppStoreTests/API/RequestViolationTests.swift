@@ -56,7 +56,8 @@ struct RequestViolationTests {
     request.appAccountToken = secret
     let found =
       request.violations() + UpdateAppAccountTokenRequest(appAccountToken: secret).violations()
-      + RequestParameter.transactionId.violations(in: secret) + RequestParameter.orderId.violations(in: secret + "/")
+      + RequestParameter.transactionId.violations(in: secret + "/")
+      + RequestParameter.orderId.violations(in: secret + "/")
     #expect(found.count == 4)
     #expect(found.allSatisfy { !$0.description.contains(secret) })
   }

@@ -64,9 +64,6 @@ extension String {
     }
   }
 
-  /// Whether this consists of one or more ASCII digits, like transaction identifiers.
-  var isDigits: Bool { !isEmpty && utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } }
-
   /// Whether this can be one segment of a path. Servers and proxies decode `%2F` before routing, and `..` leads to the
   /// parent even if encoded. No identifier contains control characters.
   var isPathSegment: Bool {

@@ -49,9 +49,9 @@ extension TransactionHistoryRequest {
   public func violations() -> [RequestViolation] {
     let topic = "Get-Transaction-History"
     var violations: [RequestViolation] = []
-    if let startDate, let endDate, endDate < startDate {
+    if let startDate, let endDate, endDate <= startDate {
       violations.append(
-        RequestViolation(.endNotBeforeStart, "endDate", found: "found \(startDate - endDate) before it", topic: topic))
+        RequestViolation(.endAfterStart, "endDate", found: "found \(startDate - endDate) before it", topic: topic))
     }
     func check(_ field: String, _ values: [some OpenEnum]) {
       violations += values.filter { !$0.isKnown }.map {

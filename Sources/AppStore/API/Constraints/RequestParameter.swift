@@ -21,13 +21,18 @@ public enum RequestParameter: String, Sendable, Hashable, CaseIterable {
   /// The position at which a notification history continues.
   case paginationToken
 
+  /// The largest size of an identifier in a path, in bytes. Servers refuse longer request lines.
+  private static let longestIdentifier = 1_024
+
   /// Returns the violations in a value of this parameter; empty if it can be sent.
   public func violations(in value: String) -> [RequestViolation] {
     let rule: RequestRule
     let holds: Bool
     switch self {
-    case .transactionId, .originalTransactionId, .anyTransactionId: (rule, holds) = (.digits, value.isDigits)
     case .requestIdentifier: (rule, holds) = (.uuid, value.isUUID)
+    // Apple documents any string. The client encodes it as one segment of the path.
+    case .transactionId, .originalTransactionId, .anyTransactionId:
+      (rule, holds) = (.identifier, value.isPathSegment && value.utf8.count <= Self.longestIdentifier)
     case .orderId, .productId, .testNotificationToken: (rule, holds) = (.pathSegment, value.isPathSegment)
     case .revision, .paginationToken: (rule, holds) = (.notEmpty, !value.isEmpty)
     }

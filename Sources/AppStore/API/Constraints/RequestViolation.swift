@@ -61,16 +61,15 @@ public enum RequestRule: String, Sendable, Hashable, CaseIterable {
   case consumptionPercentageProrated = "must be more than 0 and less than 100000 with GRANT_PRORATED"
   /// A time range is empty or reversed.
   case endAfterStart = "must be later than startDate"
-  /// A query ends before it starts.
-  case endNotBeforeStart = "must not be earlier than startDate"
   /// The start is before the period that the App Store keeps.
   case notificationWindow = "must be within the past 180 days, or 30 days in the sandbox"
   /// The type never has this subtype.
   case subtypeOfType = "must be a subtype of the notificationType"
   /// Two filters are given, but Apple accepts only one.
   case oneFilter = "must not be combined with transactionId"
-  /// An identifier does not consist of digits.
-  case digits = "must be one or more digits"
+  /// An identifier is empty, would change the path, or is longer than 1,024 bytes.
+  case identifier =
+    "must have 1 to 1024 bytes, must not be . or .., and must not contain a slash, a backslash or a control character"
   /// A path segment is empty or would change the path.
   case pathSegment = "must not be empty, . or .., and must not contain a slash, a backslash or a control character"
   /// A required value is empty.
