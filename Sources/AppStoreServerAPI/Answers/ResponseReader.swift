@@ -24,6 +24,11 @@ struct ResponseReader: Sendable {
       return try Body(parsing: answer.body)
     } catch {
       let kind = answer.headers["Content-Type"] ?? "no content type"
+      if answer.body.first(where: { $0 > UInt8(ascii: " ") }) == UInt8(ascii: "<") {
+        throw undecodable(
+          "something between you and Apple answered: its body (\(answer.body.count) bytes, \(kind)) is a web page; check "
+            + "the base URL, and any proxy or portal in front of Apple")
+      }
       throw undecodable("its body (\(answer.body.count) bytes, \(kind)) is invalid: \(error.reason.rawValue)")
     }
   }

@@ -18,6 +18,10 @@ public struct AppStoreServerClient: Sendable {
   /// How long a call waits for a rate-limit slot, within ``timeLimit``.
   public var patience = RateLimitWait()
 
+  /// Receives production's 401 before the sandbox is asked. Nil: a 401 ends the call. Only reads without a named
+  /// environment ask the sandbox.
+  package var onUnreleased: (@Sendable (APIError) -> Void)?
+
   /// The app.
   public let bundleId: String
   let environments: [AppStoreEnvironment]
@@ -107,7 +111,8 @@ extension AppStoreServerClient {
   }
 
   /// Sends a request to the given environment. Without one, it asks production and, if production does not know the
-  /// transaction (error 4040010), the sandbox, as Apple documents.
+  /// transaction (error 4040010), the sandbox, as Apple documents. Production answers 401 until the app's first release,
+  /// so ``onUnreleased`` allows the same after a 401.
   func locate<Value>(
     in environment: AppStoreEnvironment?,
     _ ask: (AppStoreEnvironment) async throws(APIError) -> APIResponse<Value>
@@ -116,14 +121,22 @@ extension AppStoreServerClient {
     guard environments.count != 1, environments.contains(.production) else {
       return try await ask(environments.first ?? .production)
     }
+    var refusal: APIError?
     do {
       return try await ask(.production)
     } catch {
-      guard error.code == .transactionIdNotFound else { throw error }
+      if case .unauthorized = error.kind, let onUnreleased {
+        onUnreleased(error)
+        refusal = error
+      } else {
+        guard error.code == .transactionIdNotFound else { throw error }
+      }
     }
     do {
       return try await ask(.sandbox)
     } catch {
+      // The sandbox has no answer, so production's is the one to act on.
+      if let refusal, error.code == .transactionIdNotFound || error.status == 401 { throw refusal }
       var error = error
       if error.code == .transactionIdNotFound { error.alsoAsked = [.production] }
       throw error

@@ -44,7 +44,7 @@ public struct TokenRefusal: Sendable, Hashable {
     let keys = keyIds.count == 1 ? "key \(keyIds[0])" : "keys " + keyIds.joined(separator: ", ")
     let rest =
       "check in App Store Connect that \(keys) exists, is an In-App Purchase key and belongs to the given issuer, and "
-      + "that \(bundleId) is an app of that team; in production, the app must have been approved once"
+      + "that \(bundleId) is an app of that team; production answers 401 until the app's first release is approved"
     guard let clockAhead, suspects.first == .clock else { return rest }
     let seconds = abs(clockAhead.components.seconds)
     return "the local clock is \(seconds) s \(clockAhead < .zero ? "behind" : "ahead of") Apple's; fix it, then \(rest)"

@@ -27,6 +27,21 @@ package struct Verification: Sendable {
     } catch {
       return VerifyReport(error)
     }
+    let report = await report(onToken: token)
+    guard let payload = Self.payload(of: token) else { return report }
+    // Apple does not sign the tokens of Xcode, whatever their kind.
+    if payload["environment"] == .string(AppStoreEnvironment.xcode.rawValue) {
+      return report.isValid ? report : .xcode(SignedDataKind(of: payload))
+    }
+    guard let found = SignedDataKind(of: payload) else { return report }
+    return found == kind ? report : report.refusing(found, as: kind)
+  }
+
+  private static func payload(of token: [UInt8]) -> JSONObject? {
+    do { return try UnverifiedToken(parsing: token).payload } catch { return nil }
+  }
+
+  private func report(onToken token: [UInt8]) async -> VerifyReport {
     do {
       switch kind {
       case .notification:

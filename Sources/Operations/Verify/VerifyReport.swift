@@ -52,6 +52,21 @@ package struct VerifyReport: Sendable, Hashable {
     json = ["valid": false, "reason": .string(reason.rawValue), "message": .string(message)]
   }
 
+  /// The report of a token that Xcode signed, for StoreKit testing.
+  static func xcode(_ kind: SignedDataKind?) -> VerifyReport {
+    VerifyReport(
+      reason: .environment,
+      message: "\(kind?.name ?? "a token") of Xcode's StoreKit testing; Apple does not sign these, so use the sandbox")
+  }
+
+  /// Returns the report of a token of another kind than the expected one. A signature that is wrong stays the reason.
+  func refusing(_ found: SignedDataKind, as expected: SignedDataKind) -> VerifyReport {
+    let reasons = [VerificationError.Reason.format, .appIdentifier, .environment].map { JSON.string($0.rawValue) }
+    guard isValid || json["reason"].map(reasons.contains) ?? false else { return self }
+    return VerifyReport(
+      reason: .format, message: "the token is \(found.name), not \(expected.name); use --kind \(found.rawValue)")
+  }
+
   private init(isValid: Bool, own: JSONObject, payload: JSONObject, decoded: JSONObject) {
     self.isValid = isValid
     let taken = Set((own.members + decoded.members).map(\.key) + ["inner", "innerMessage"])

@@ -1,4 +1,5 @@
 import AppStore
+import Synchronization
 import Testing
 
 @testable import AppStoreServerAPI
@@ -40,6 +41,56 @@ import Testing
     for _ in 0..<3 { _ = try await client.finishTransaction(APIFixture.transactionId, in: .production) }
     #expect(exchange.requests.count == 4)
     #expect(try keyId(exchange.requests[0]).contains("REVOKED000"))
+  }
+
+  @Test func `until the first release, reads ask the sandbox after production's 401, which is shown first`()
+    async throws
+  {
+    let answer = try fixture.transactionInfo(environment: .sandbox)
+    let shown = Mutex<[APIError]>([])
+    let exchange = ScriptedExchange { request, _ in
+      request.url.contains("sandbox") ? answer : ExchangeAnswer(status: 401)
+    }
+    var asked = try fixture.client(exchange)
+    asked.onUnreleased = { error in shown.withLock { $0.append(error) } }
+    let client = asked
+    let response = try await client.getTransactionInfo(APIFixture.transactionId)
+    #expect(response.environment == .sandbox)
+    #expect(shown.withLock { $0.map(\.environment) } == [.production])
+    #expect(shown.withLock { $0.first?.description.contains("until the app's first release") } == true)
+    // A named environment, a call with an effect, and a client that does not ask for it end with the 401.
+    let quiet = try fixture.client(exchange)
+    let named = await apiError { () async throws(APIError) in
+      try await client.getTransactionInfo(APIFixture.transactionId, in: .production)
+    }
+    let effect = await apiError { () async throws(APIError) in
+      try await client.finishTransaction(APIFixture.transactionId, in: .production)
+    }
+    let silent = await apiError { () async throws(APIError) in
+      try await quiet.getTransactionInfo(APIFixture.transactionId)
+    }
+    #expect([named, effect, silent].allSatisfy { $0?.status == 401 })
+    // If the sandbox does not know the transaction either, production's answer is the one to act on.
+    let unknown = ScriptedExchange { request, _ in
+      request.url.contains("sandbox") ? .error(4_040_010) : ExchangeAnswer(status: 401)
+    }
+    var asking = try fixture.client(unknown)
+    asking.onUnreleased = { _ in }
+    let copy = asking
+    let error = await apiError { () async throws(APIError) in
+      try await copy.getTransactionInfo(APIFixture.transactionId)
+    }
+    #expect(error?.status == 401 && error?.environment == .production)
+  }
+
+  @Test func `a web page with status 200 is not Apple's answer`() async throws {
+    let page = ExchangeAnswer(
+      status: 200, headers: ["Content-Type": "text/html"], body: Array("\n <html>login</html>".utf8))
+    let client = try fixture.client(ScriptedExchange(answer: page))
+    let error = await apiError { () async throws(APIError) in
+      try await client.getTransactionInfo(APIFixture.transactionId, in: .production)
+    }
+    #expect(error?.description.contains("something between you and Apple answered") == true)
   }
 
   @Test func `a second 401 is an error with the possible causes, and there is no third attempt`() async throws {

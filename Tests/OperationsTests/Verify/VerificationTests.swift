@@ -107,6 +107,39 @@ struct VerificationTests {
     #expect(reasons == ["chain", "app-identifier", "environment", "format"])
   }
 
+  @Test("a token of another kind is refused by its name, and so is one of Xcode")
+  func otherKinds() async throws {
+    let date = JSON.integer(Fixture.signedDate.millisecondsSince1970)
+    let app: [JSONObject.Member] = [
+      .init(key: "bundleId", value: "com.example.app"), .init(key: "environment", value: "Production"),
+      .init(key: "signedDate", value: date),
+    ]
+    let payloads: [SignedDataKind: JSONObject] = [
+      .notification: [
+        "notificationType": "TEST", "notificationUUID": "1", "signedDate": date, "data": .object(JSONObject(app)),
+      ],
+      .transaction: JSONObject(app + [.init(key: "transactionId", value: "1")]),
+      .renewalInfo: [
+        "autoRenewStatus": 1, "originalTransactionId": "1", "environment": "Production", "signedDate": date,
+      ],
+      .appTransaction: JSONObject(
+        [.init(key: "receiptType", value: "Production"), .init(key: "originalApplicationVersion", value: "1.0")] + app),
+    ]
+    for (found, payload) in payloads {
+      for kind in SignedDataKind.allCases where kind != found {
+        let report = try await report(on: try fixture.chain.sign(payload.serialized()), kind: kind)
+        #expect(!report.isValid && report.json.string("reason") == "format", "\(found) as \(kind)")
+        #expect(
+          report.json.string("message") == "the token is \(found.name), not \(kind.name); use --kind \(found.rawValue)")
+      }
+      var local = payload
+      local["environment"] = "Xcode"
+      let report = try await report(on: try fixture.chain.sign(local.serialized()), kind: .transaction)
+      #expect(!report.isValid && report.json.string("reason") == "environment", "\(report.line)")
+      #expect(report.json.string("message")?.contains("of Xcode's StoreKit testing") == true)
+    }
+  }
+
   @Test("flags take precedence over the configuration, and without both any identity is accepted")
   func identity() {
     let configuration = fixture.configuration()
