@@ -13,6 +13,7 @@ NOTIFICATIONS = 1.1  # for each monthly subscriber and month
 RECORD_BYTES = 20_000  # with key, headers and Kafka's own
 PEAK = 10  # ratio of the busiest second to the mean
 EXTENSION_HOURS = 6  # in which Apple sends the notifications of a mass extension
+COMMANDS = 0.25  # share of an endpoint that workers leave to commands
 FAILING = 0.05  # share of subscriptions whose extension fails
 HANDLER_SECONDS = 0.2  # response time of a receiver
 REPLICATION = 3
@@ -246,8 +247,10 @@ def tables(root):
              lambda count: size(count * SUBSCRIPTION_RECORDS * REPLICATION)),
             ("calls to Apple per day, if 1 % of the ends are not explained",
              lambda count: amount(count * 0.01 / 30)),
-            ("days to import all of them, one call each",
-             lambda count: amount(count / (hourly["getAllSubscriptionStatuses"] * 24))),
+            ("days to import all of them, one call each, as the only worker",
+             lambda count: amount(count / (hourly["getAllSubscriptionStatuses"] * (1 - COMMANDS) * 24))),
+            ("the same beside `renewal-extensions`",
+             lambda count: amount(count / (hourly["getAllSubscriptionStatuses"] * (1 - COMMANDS) / 2 * 24))),
             ("partitions that each further worker adds, with 4 lanes", lambda _: amount(per_lane * 4, 4)),
             ("the same with 12 lanes", lambda _: amount(per_lane * 12, 4)),
             ("the same with 48 lanes", lambda _: amount(per_lane * 48, 4)),
