@@ -25,11 +25,30 @@ extension Subscription {
     row.add("renewalCurrency", renewal?.price == nil ? nil : renewal?.currency)
     row.add("renewalOffer", renewal?.offer?.json)
     row.add("priceIncrease", renewal?.priceIncrease?.name)
+    row.add("commitment", commitment)
     row.add("expirationIntent", renewal?.expirationIntent.map { Int64($0.rawValue) })
     period.add(to: &row)
     row.add("signedDate", statement.signedDate)
     row["cause"] = statement.cause.json
     return row
+  }
+
+  /// The commitment and the one after it; nil if there is none.
+  private var commitment: JSON? {
+    let (present, next) = (period.commitment, renewal?.nextCommitment)
+    guard present != nil || next != nil else { return nil }
+    var object = JSONObject()
+    object.add("billingPlanType", present?.plan?.rawValue)
+    object.add("billingPeriod", present?.number)
+    object.add("billingPeriods", present?.total)
+    object.add("expiresDate", present?.expiresDate)
+    object.add("price", present?.price)
+    if let renews = next?.autoRenewStatus { object["autoRenews"] = .bool(renews == .on) }
+    object.add("autoRenewProductId", next?.productId)
+    object.add("renewalBillingPlanType", next?.plan?.rawValue)
+    object.add("renewalDate", next?.renewalDate)
+    object.add("renewalPrice", next?.price)
+    return .object(object)
   }
 
   /// The time up to which the customer is entitled, unless a report changes it; nil if the customer is not, or for as

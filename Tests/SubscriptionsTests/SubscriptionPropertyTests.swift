@@ -113,6 +113,8 @@ import Testing
     case .billingRetryEntered: before.status != .billingRetry && after.status == .billingRetry
     case .renewalDisabled: before.renews && !after.renews
     case .renewalEnabled: !before.renews && after.renews
+    case .commitmentRenewalDisabled, .commitmentRenewalEnabled:
+      before.renewal?.nextCommitment?.autoRenewStatus != after.renewal?.nextCommitment?.autoRenewStatus
     case .productChangeScheduled: after.scheduledProduct != nil && after.scheduledProduct != before.scheduledProduct
     case .productChangeCancelled: before.scheduledProduct != nil && after.scheduledProduct == nil
     case .priceIncreasePending, .priceIncreaseAccepted:

@@ -15,6 +15,7 @@ package struct Migration: Sendable {
       version: 1, name: "positions, tables, and the view customer_entitlements",
       sql: positions + tables + customerEntitlements),
     Migration(version: 2, name: "the uncertainty of a subscription", sql: uncertainty),
+    Migration(version: 3, name: "commitments", sql: commitments),
   ]
 
   /// The offset from which each partition continues, and the function that moves it. `advance` fails if another process
@@ -271,5 +272,9 @@ package struct Migration: Sendable {
 
   private static let uncertainty = """
     ALTER TABLE {schema}.subscriptions ADD COLUMN uncertain text;
+    """
+
+  private static let commitments = """
+    ALTER TABLE {schema}.subscriptions ADD COLUMN commitment jsonb;
     """
 }

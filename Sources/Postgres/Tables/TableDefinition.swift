@@ -95,6 +95,7 @@ package struct TableDefinition: Sendable {
       .text("renewalCurrency"),
       .json("renewalOffer"),
       .text("priceIncrease"),
+      .json("commitment"),
       .integer("expirationIntent"),
       .text("transactionId"),
       .time("purchaseDate"),

@@ -24,6 +24,8 @@ struct Period: Sendable, Hashable {
   var ownership: InAppOwnershipType?
   var appAccountToken: String?
   var appTransactionId: String?
+  /// The commitment that the period belongs to.
+  var commitment: Commitment?
   /// When Apple signed the transaction.
   var signedDate: Timestamp
   /// When Apple last signed the transaction as revoked, if this version of it is not revoked.
@@ -53,6 +55,7 @@ struct Period: Sendable, Hashable {
     ownership = transaction.inAppOwnershipType
     appAccountToken = transaction.appAccountToken
     appTransactionId = transaction.appTransactionId
+    commitment = Commitment(transaction)
     self.signedDate = signedDate
   }
 

@@ -75,6 +75,7 @@ extension Period {
     (essence.productId, essence.price, essence.currency, essence.offer) = (nil, nil, nil, nil)
     (essence.ownership, essence.appAccountToken, essence.appTransactionId) = (nil, nil, nil)
     (essence.expiresDate, essence.originalPurchaseDate, essence.subscriptionGroup) = (nil, nil, nil)
+    essence.commitment = nil
     return essence
   }
 }

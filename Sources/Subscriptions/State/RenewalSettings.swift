@@ -20,6 +20,8 @@ struct RenewalSettings: Sendable, Hashable {
   /// The price of the next period, in thousandths of the currency.
   var price: Int64?
   var currency: String?
+  /// The commitment after the present one.
+  var nextCommitment: NextCommitment?
   /// When Apple signed the renewal info.
   var signedDate: Timestamp
 
@@ -37,6 +39,7 @@ struct RenewalSettings: Sendable, Hashable {
     offer = Offer(renewal)
     price = renewal.renewalPrice
     currency = renewal.currency
+    nextCommitment = NextCommitment(renewal)
     signedDate = renewal.signedDate ?? time
   }
 

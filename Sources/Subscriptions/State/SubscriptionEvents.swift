@@ -10,6 +10,8 @@ enum SubscriptionEvent: String, Sendable, Hashable, CaseIterable {
   case productChangeCancelled = "product-change-cancelled"
   case renewalDisabled = "renewal-disabled"
   case renewalEnabled = "renewal-enabled"
+  case commitmentRenewalDisabled = "commitment-renewal-disabled"
+  case commitmentRenewalEnabled = "commitment-renewal-enabled"
   case gracePeriodEntered = "grace-period-entered"
   case billingRetryEntered = "billing-retry-entered"
   case offerRedeemed = "offer-redeemed"
@@ -57,6 +59,7 @@ extension Subscription {
     plain.renewal = renewal
     plain.renewal?.autoRenewStatus = .on
     plain.renewal?.productId = renewal?.currentProductId ?? period.productId
+    plain.renewal?.nextCommitment?.autoRenewStatus = .on
     plain.renewal?.priceIncrease = nil
     plain.renewal?.offer = nil
     if main == nil, type != .offerRedeemed { plain.period.offer = period.offer } else { plain.period.offer = nil }
@@ -110,6 +113,16 @@ extension Subscription {
     if let renews = renewal?.autoRenewStatus, let renewed = before.renewal?.autoRenewStatus, renews != renewed {
       // Whoever subscribes or renews has the renewal enabled.
       if renews == .off { events.append(.renewalDisabled) } else if !isNew { events.append(.renewalEnabled) }
+    }
+    // Billing continues until the commitment ends.
+    if let renews = renewal?.nextCommitment?.autoRenewStatus,
+      let renewed = before.renewal?.nextCommitment?.autoRenewStatus, renews != renewed
+    {
+      if renews == .off {
+        events.append(.commitmentRenewalDisabled)
+      } else if !isNew {
+        events.append(.commitmentRenewalEnabled)
+      }
     }
     if scheduledProduct != before.scheduledProduct {
       if scheduledProduct != nil {

@@ -71,6 +71,7 @@ extension Period {
     fields[13] = ownership.map { .text($0.rawValue) }
     fields[14] = appAccountToken.map { .text($0) }
     fields[15] = appTransactionId.map { .text($0) }
+    fields[19] = commitment.map { .fields($0.packed) }
     fields[17] = lastRevoked.map { PackedValue($0) }
     fields[18] = lastReversed.map { PackedValue($0) }
     return fields
@@ -97,6 +98,7 @@ extension Period {
     ownership = reader.text(13).map { InAppOwnershipType(rawValue: $0) }
     appAccountToken = reader.text(14)
     appTransactionId = reader.text(15)
+    commitment = try reader.nested(19).map { Commitment($0) }
     lastRevoked = reader.time(17)
     lastReversed = reader.time(18)
   }
@@ -117,6 +119,7 @@ extension RenewalSettings {
     writer.put(9, price.map { .number($0) })
     writer.put(10, currency == period?.currency ? nil : .text(currency ?? ""))
     writer.put(11, currentProductId == period?.productId ? nil : .text(currentProductId ?? ""))
+    writer.put(13, nextCommitment.map { .fields($0.packed) })
     if renewalDate != period?.expiresDate { writer.put(12, renewalDate.map { PackedValue($0) } ?? .text("")) }
     return writer.bytes
   }
@@ -135,6 +138,7 @@ extension RenewalSettings {
     price = reader.number(9)
     currency = reader.text(10).map { $0.isEmpty ? nil : $0 } ?? period?.currency
     currentProductId = reader.text(11).map { $0.isEmpty ? nil : $0 } ?? period?.productId
+    nextCommitment = try reader.nested(13).map { NextCommitment($0) }
     renewalDate = reader.fields[12] == nil ? period?.expiresDate : reader.time(12)
   }
 }
