@@ -431,3 +431,23 @@ let package = Package(
       ]),
   ]
 )
+
+// The simulation (scripts/simulate) uses interfaces of the Swift runtime that may change, and the only build of the worker
+// with planted faults. So its targets exist only if they are asked for.
+if Context.environment["MILLRACE_SIMULATION"] != nil {
+  package.targets += [
+    .target(name: "CSimulation", path: "Simulation/Scheduler", linkerSettings: [.linkedLibrary("dl")]),
+    // The sources of MillraceWorker, a second time.
+    .target(
+      name: "PlantedWorker",
+      dependencies: package.targets.first { $0.name == "MillraceWorker" }?.dependencies ?? [],
+      path: "Simulation/Worker", swiftSettings: strict + [.define("PLANTED_FAULTS")]),
+    .executableTarget(
+      name: "millrace-simulate",
+      dependencies: [
+        "CSimulation", "PlantedWorker", "MillraceCore", "MillraceRecords", "AppStore", "KafkaClient", "MillraceTime",
+        argumentParser, lifecycle, logging,
+      ],
+      path: "Simulation/Program", swiftSettings: strict),
+  ]
+}

@@ -44,6 +44,10 @@ struct CommitCalls: Sendable {
   func perform(
     _ step: CommitProtocol.Step, _ lanes: [LaneCommit], _ group: GroupMetadata?
   ) async throws(KafkaError) {
+    #if PLANTED_FAULTS
+      var group = group
+      if PlantedFault.metadataAfterSealing.isActive { group = try await membership() }
+    #endif
     switch (step, writer) {
     case (.write, .transactional(let writer)):
       _ = try await writer.send(contentsOf: records(of: lanes) + lanes.flatMap(\.ledger))

@@ -62,6 +62,9 @@ struct CommitProtocol: Sendable, Hashable {
   init(_ mode: Mode) {
     step = mode == .transactional ? .begin : .write
     isTransactional = mode == .transactional
+    #if PLANTED_FAULTS
+      if PlantedFault.ledgerFirst.isActive, mode == .atLeastOnce { step = .writeLedger }
+    #endif
   }
 
   private let isTransactional: Bool
@@ -69,6 +72,14 @@ struct CommitProtocol: Sendable, Hashable {
 
   /// The current step succeeded.
   mutating func succeeded() -> Next {
+    #if PLANTED_FAULTS
+      switch (step, isTransactional) {
+      case (.write, true) where PlantedFault.noOffsetsInTransaction.isActive: return go(.commitTransaction)
+      case (.write, false) where PlantedFault.ledgerFirst.isActive: return go(.commitOffsets)
+      case (.writeLedger, false) where PlantedFault.ledgerFirst.isActive: return go(.write)
+      default: break
+      }
+    #endif
     switch step {
     case .begin: return go(.write)
     case .write: return go(isTransactional ? .sendOffsets : .writeLedger)
@@ -80,10 +91,21 @@ struct CommitProtocol: Sendable, Hashable {
   }
 
   /// Whether the batch may have been committed although a step failed.
-  var isUnclear: Bool { hasTriedToCommit || step == .commitTransaction }
+  var isUnclear: Bool {
+    #if PLANTED_FAULTS
+      if PlantedFault.unclearIsAborted.isActive { return false }
+    #endif
+    return hasTriedToCommit || step == .commitTransaction
+  }
 
   /// The result of the commit after an abort.
-  private var ended: Next { hasTriedToCommit ? .unclear : .aborted }
+  private var ended: Next {
+    #if PLANTED_FAULTS
+      if PlantedFault.unclearIsAborted.isActive { return .aborted }
+      if PlantedFault.abortedIsCommitted.isActive { return .committed }
+    #endif
+    return hasTriedToCommit ? .unclear : .aborted
+  }
 
   /// The current step failed.
   mutating func failed(_ trouble: Trouble) -> Next {

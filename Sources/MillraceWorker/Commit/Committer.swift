@@ -90,6 +90,9 @@ final class Committer: Sendable {
       return (isTaken, before != after)
     }
     guard isTaken else { return settle(writes, .dropped) }
+    #if PLANTED_FAULTS
+      if PlantedFault.lostWakeUp.isActive { if !isUrgent { return } }
+    #endif
     if isNews { wakeUp.signal() }
   }
 
@@ -194,6 +197,9 @@ final class Committer: Sendable {
           if step != .abort || next == .failed { failure = error }
         }
       case .committed, .written:
+        #if PLANTED_FAULTS
+          if PlantedFault.writtenIsCommitted.isActive { next = .committed }
+        #endif
         if next == .written { for index in parts.indices { parts[index].commit.offsets = [] } }
         metrics.committed(in: start.duration(to: clock.now), withOffsets: next == .committed)
         let items = state.withLock { state in
@@ -293,7 +299,12 @@ final class Committer: Sendable {
   /// The number of clients without a committed transaction after which the worker rejoins its group.
   private static let mostFailures = 5
 
-  private func isAttached(_ part: Part) -> Bool { state.withLock { $0.lanes[part.lane.epoch] != nil } }
+  private func isAttached(_ part: Part) -> Bool {
+    #if PLANTED_FAULTS
+      if PlantedFault.detachedWrites.isActive { return true }
+    #endif
+    return state.withLock { $0.lanes[part.lane.epoch] != nil }
+  }
 
   private func seal(_ batch: [CommitBatch<LaneWrite>.Item]) async -> [Part] {
     let lanes = Dictionary(grouping: batch, by: \.lane).mapValues { $0.flatMap(\.writes) }

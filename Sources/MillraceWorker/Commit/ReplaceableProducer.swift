@@ -49,6 +49,11 @@ final class ReplaceableProducer: TransactionalLogWriter {
   /// The cause for which the client must be replaced before it begins another transaction; nil if it may begin one.
   var replacementCause: Cause? {
     let (failure, client) = state.withLock { ($0.failure, $0.client) }
+    #if PLANTED_FAULTS
+      if PlantedFault.lateRequests.isActive {
+        return failure.flatMap { ProducerLoss($0)?.reason == .fenced ? .fenced : .fatal }
+      }
+    #endif
     guard let failure else { return client.hasUnansweredRequest ? .unanswered : nil }
     return ProducerLoss(failure)?.reason == .fenced ? .fenced : .fatal
   }

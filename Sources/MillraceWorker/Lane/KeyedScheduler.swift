@@ -133,6 +133,12 @@ struct KeyedScheduler<Record: Sendable>: Sendable {
       lines[line].readyNumber = nil
       readyKeys -= 1
       lines[line].isBusy = true
+      #if PLANTED_FAULTS
+        if PlantedFault.concurrentKeys.isActive, !lines[line].isEmpty {
+          lines[line].isBusy = false
+          makeReady(line)
+        }
+      #endif
       working += 1
       turn = max(turn, candidate.turn)
       return (take(place, of: line), place.record)

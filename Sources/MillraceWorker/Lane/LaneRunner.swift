@@ -321,6 +321,11 @@ actor LaneRunner {
       return .intended(EffectIntent(name: name, body: body, intendedAt: intendedAt, isRepeated: true))
     case .write:
       run.note(name)
+      #if PLANTED_FAULTS
+        if PlantedFault.effectBeforeIntent.isActive {
+          return .intended(EffectIntent(name: name, body: body, intendedAt: now, isRepeated: false))
+        }
+      #endif
       guard await receipt.fate() == .committed, counts(run) else { return .gone }
       return .intended(EffectIntent(name: name, body: body, intendedAt: now, isRepeated: false))
     }

@@ -35,6 +35,12 @@ extension LaneState {
     guard phase < .stopped else { return nil }
     let timers = Array(runningTimers.values)
     let offsets = watermarks.offsets(finishing: writes.compactMap(\.finishes)).map { position in
+      #if PLANTED_FAULTS
+        var position = position
+        if PlantedFault.unfinishedOffsets.isActive, let place = trails.place(of: position.topic) {
+          position.offset = max(position.offset, (trails[place].newest?.offset ?? -1) + 1)
+        }
+      #endif
       let inFlight = running.filter { $0.topic == position.topic }.map(\.offset)
       let records = trails.place(of: position.topic).map { trails[$0].mark(before: position.offset) }
       let mark = OffsetMark(last: records?.last, anchor: records?.anchor, ledger: ledgerMark)

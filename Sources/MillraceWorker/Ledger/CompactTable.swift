@@ -247,6 +247,9 @@ private struct CompactSegment: Sendable {
   }
 
   private static func place(block: Int, start: Int) -> UInt32 {
+    #if PLANTED_FAULTS
+      if PlantedFault.longStates.isActive { return UInt32(block << blockBits | start) + 1 }
+    #endif
     assert(start < blockSize, "the address \(start) would name another block")
     return UInt32(block << blockBits | start) + 1
   }
@@ -311,6 +314,9 @@ private struct CompactSegment: Sendable {
     if let last = blocks.last {
       let needed = last.count + count
       // The capacity of a block does not count: the allocator rounds it up, and a long block may have room to spare.
+      #if PLANTED_FAULTS
+        if PlantedFault.longStates.isActive { if needed <= last.capacity { return blocks.count - 1 } }
+      #endif
       if needed <= Self.blockSize {
         // The last block grows in steps, so that little of it is unused. Appending alone would double it.
         if needed > last.capacity {

@@ -99,6 +99,9 @@ struct Ledger: Sendable {
 
   /// Returns a state with the record key that it belongs to.
   func storedState(_ name: String) -> StoredState? {
+    #if PLANTED_FAULTS
+      if PlantedFault.committedStatesOnly.isActive { return states[name].map { StoredState(valid: $0) } }
+    #endif
     if case .state(_, let state)? = staged[.state(name)]?.entry { return state }
     return states[name].map { StoredState(valid: $0) }
   }
@@ -116,6 +119,15 @@ struct Ledger: Sendable {
 
   /// Applies a record of the ledger topic, in the topic's order.
   mutating func restore(_ record: LedgerRecord) throws(LedgerRecordError) {
+    #if PLANTED_FAULTS
+      switch try record.entry() {
+      case .timer where PlantedFault.timersLostAtMove.isActive: return
+      case .state where PlantedFault.statesLostAtMove.isActive: return
+      case .handled where PlantedFault.doneLostAtMove.isActive: return
+      case .page where PlantedFault.doneLostAtMove.isActive: return
+      default: break
+      }
+    #endif
     // A large ledger has mostly states and timers. Decoding them would allocate memory several times for each.
     if !restoreInPlace(record) { restore(try record.entry()) }
   }
@@ -252,6 +264,12 @@ struct Ledger: Sendable {
   /// - Parameter key: The record key of the notification.
   mutating func beginEffect(_ name: String, body: [UInt8], key: [UInt8] = [], now: Timestamp) -> EffectStep {
     guard !performing.contains(name) else { return .busy }
+    #if PLANTED_FAULTS
+      if PlantedFault.newEffectBody.isActive, case .intended? = effect(name)?.progress {
+        performing.insert(name)
+        return .perform(body: body, intendedAt: now)
+      }
+    #endif
     switch effect(name) {
     case nil:
       performing.insert(name)

@@ -316,6 +316,9 @@ actor LaneSupervisor {
   }
 
   private func drain(_ runner: LaneRunner) async {
+    #if PLANTED_FAULTS
+      if PlantedFault.noDrain.isActive { return }
+    #endif
     var drain = Drain(limit: parts.policy.drainTimeout)
     var actions = drain.begin(now: parts.clock.now, handlers: await runner.stopTaking())
     while !drain.hasLeft, !Task.isCancelled {

@@ -114,6 +114,9 @@ struct TopicCheck: Sendable {
   func replacement(
     _ memories: [TopicPartition: PartitionMemory], in ranges: [TopicPartition: Range<Int64>]
   ) async throws -> TopicReplacement? {
+    #if PLANTED_FAULTS
+      if PlantedFault.recreatedTopics.isActive { return nil }
+    #endif
     var wanted: [TopicPartition: Range<Int64>] = [:]
     for (partition, memory) in memories.sorted(by: { $0.key < $1.key }) {
       guard let range = ranges[partition] else { continue }

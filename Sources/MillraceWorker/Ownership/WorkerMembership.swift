@@ -152,6 +152,9 @@ struct WorkerMembership: Sendable {
   /// Fences the previous producer with the transactional id, after this process has joined the group.
   private func takeOver(_ writer: WorkerWriter) async throws {
     try await joined.wait()
+    #if PLANTED_FAULTS
+      if PlantedFault.lanesBeforeTakeOver.isActive { ready.open() }
+    #endif
     do {
       try await writer.initialize(writer.client)
     } catch {
@@ -207,6 +210,11 @@ struct WorkerMembership: Sendable {
     do {
       try await reader.run()
     } catch {
+      #if PLANTED_FAULTS
+        if PlantedFault.fencedMeansTaken.isActive {
+          throw MillraceError.nameTaken(parts.staticMember ?? "", group: parts.topics.group)
+        }
+      #endif
       guard error.code == .fencedInstance, let loss = ProducerLoss(error) else { throw error }
       // The group refuses the offsets of a fenced member.
       committer.abandon()

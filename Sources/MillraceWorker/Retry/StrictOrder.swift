@@ -25,6 +25,9 @@ extension Ledger {
     of id: LedgerKey, key: LedgerKey, arriving arrival: Arrival, behind: LedgerKey?,
     hasPassed: (Handled) -> Bool = { _ in false }
   ) -> Predecessor? {
+    #if PLANTED_FAULTS
+      if PlantedFault.noStrictOrder.isActive { return nil }
+    #endif
     let candidate: LedgerKey?
     switch arrival {
     // The record is in the chain already. The head of a chain has no predecessor.

@@ -1,0 +1,119 @@
+// The fleet of one run: the simulated cluster, the topics of a worker, its processes, and the records that arrive.
+
+internal import CSimulation
+internal import KafkaClient
+internal import Logging
+internal import MillraceCore
+internal import MillraceRecords
+internal import MillraceTime
+
+@testable internal import PlantedWorker
+
+final class Fleet: @unchecked Sendable {
+  static let input = "appstore.notifications.subscriptions"
+
+  let plan: Plan
+  let timeline: Timeline
+  let cluster: Cluster
+  let topics: WorkerTopics
+  let policy: WorkerPolicy
+  let journal = Journal()
+  private(set) var machines: [Machine] = []
+  /// The notifications that were acknowledged, in the order of their first copies, with their keys.
+  private(set) var accepted: [(id: String, key: String)] = []
+  private let writer: PartitionWriter
+
+  init(_ plan: Plan, isTraced: Bool) {
+    self.plan = plan
+    timeline = Timeline(isKept: isTraced)
+    cluster = Cluster(network: Network(), timeline: timeline)
+    var policy = WorkerPolicy()
+    policy.retryDelays = [.seconds(2), .seconds(20)]
+    policy.ordering = plan.ordering
+    policy.recordsInFlight = 8
+    policy.drainTimeout = .seconds(4)
+    self.policy = policy
+    topics = WorkerTopics(worker: "mill", inputs: [Self.input], delays: policy.retryDelays, prefix: "")
+    writer = PartitionWriter(cluster)
+    for topic in topics.laneTopics { cluster.create(topic, partitions: plan.lanes) }
+    for topic in topics.others { cluster.create(topic, partitions: 1) }
+    machines = (0..<plan.processes).map { Machine(self, "w\($0)") }
+  }
+
+  /// Appends a notification, as the ingress does when it answers 200.
+  func accept(_ number: Int) {
+    let (id, key) = ("n\(number)", "k\(number % plan.keys)")
+    let record = ProducerRecord(
+      topic: Self.input, key: Array(key.utf8), value: Array(id.utf8),
+      headers: [
+        RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_id", id),
+        RecordHeader("ce_type", "com.apple.appstore.notification.v2.DID_RENEW"),
+        RecordHeader("ce_source", "appstore/Production/com.example.a"), RecordHeader("ce_subject", key),
+      ])
+    let position = writer.append(record)
+    timeline.add("record", "\(id) \(key) at \(position)")
+    if !accepted.contains(where: { $0.id == id }) { accepted.append((id, key)) }
+  }
+
+  /// The group has committed every record of every source.
+  var isRead: Bool {
+    let committed = cluster.group(topics.group).committed
+    return topics.sources.allSatisfy { topic in
+      cluster.topics[topic]?.partitions.allSatisfy { log in
+        committed[log.partition]?.offset ?? 0 > log.committed.last?.offset ?? -1
+      } ?? true
+    }
+  }
+
+  func logger(_ machine: String) -> Logger {
+    guard timeline.isKept else { return Logger(label: "mill") { _ in SwiftLogNoOpLogHandler() } }
+    return Logger(label: machine) { TimelineLogHandler(timeline: self.timeline, machine: $0) }
+  }
+
+  static func header(_ name: String, of record: ConsumerRecord) -> String {
+    record.headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
+}
+
+/// Appends records without a client, for the ingress and for operators.
+final class PartitionWriter {
+  private let cluster: Cluster
+
+  init(_ cluster: Cluster) { self.cluster = cluster }
+
+  func append(_ record: ProducerRecord) -> String {
+    let count = cluster.partitionCount(of: record.topic) ?? 1
+    let partition = TopicPartition(
+      topic: record.topic, partition: Murmur2.partition(of: record.key ?? [], among: count))
+    let time = Int64(simulation_wall_time() / 1_000_000)
+    let stored = ConsumerRecord(
+      topic: record.topic, partition: partition.partition, offset: 0, timestamp: time, key: record.key,
+      value: record.value, headers: record.headers)
+    // A producer id of its own for each record: the topic may have been created again.
+    let batch = ProducerBatch(producerID: cluster.newProducerID(), epoch: 0, sequence: 0, isTransactional: false)
+    do {
+      return "\(partition) \(try cluster.produce([stored], to: partition, batch, transactionalID: nil))"
+    } catch {
+      return "\(partition) \(error)"
+    }
+  }
+}
+
+/// Writes the log messages of processes to the timeline.
+private struct TimelineLogHandler: LogHandler {
+  let timeline: Timeline
+  let machine: String
+  var metadata: Logger.Metadata = [:]
+  var logLevel = Logger.Level.info
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    let all = self.metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
+    timeline.note(
+      "log", "\(machine): \(event.message) \(all.map { "\($0.key)=\($0.value)" }.joined(separator: " "))")
+  }
+}

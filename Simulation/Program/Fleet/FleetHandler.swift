@@ -1,0 +1,137 @@
+// The handler of the simulated worker. Its decisions follow the number of the notification, so that the checker knows
+// what has to happen; its durations follow the seed.
+
+internal import AppStore
+internal import CSimulation
+internal import MillraceTime
+
+@testable internal import PlantedWorker
+
+/// What notification a number stands for.
+struct Work {
+  var number: Int
+
+  init?(_ id: String) {
+    guard id.first == "n", let number = Int(id.dropFirst()) else { return nil }
+    self.number = number
+  }
+
+  var hasEffect: Bool { number.isMultiple(of: 3) }
+  /// Its first two runs fail.
+  var fails: Bool { number % 7 == 5 }
+  /// It asks to be retried once.
+  var waits: Bool { number % 11 == 4 }
+  var setsTimer: Bool { number % 5 == 1 }
+  /// Whether a record of its key may overtake it.
+  var isDelayed: Bool { fails || waits }
+}
+
+struct FleetHandler: LaneHandling {
+  let fleet: Fleet
+  let machine: String
+
+  func run(_ item: LaneItem, recorder: any EffectRecorder) async -> HandlerResult {
+    fleet.timeline.add("handler", "\(machine) runs \(item.id), attempt \(item.attempt)")
+    return await result { try await handle(item, recorder) }
+  }
+
+  func run(_ timer: FiredTimer, recorder: any EffectRecorder) async -> HandlerResult {
+    fleet.timeline.add("handler", "\(machine) fires \(timer.name)")
+    return await result {
+      try await work()
+      return Outcome(.done(try Outcome.Results().emitting(Fired(timer: timer.name))))
+    }
+  }
+
+  private func result(of run: () async throws -> Outcome) async -> HandlerResult {
+    do {
+      return .decided(try await run())
+    } catch {
+      return .failed(FailureDisposition.of(error), reason: "handler-error", detail: "\(error)")
+    }
+  }
+
+  private func work() async throws {
+    let duration = SeedGenerator.duration(.zero...fleet.plan.longestRun)
+    try await MillraceClock.ofSimulation.sleep(for: duration)
+  }
+
+  private func handle(_ item: LaneItem, _ recorder: any EffectRecorder) async throws -> Outcome {
+    guard let work = Work(item.id) else { return .deadLetter("unknown", item.id) }
+    let key = "k\(work.number % fleet.plan.keys)"
+    try await self.work()
+    if work.hasEffect { try await cause("effect-\(item.id)", recorder) }
+    if work.fails, item.attempt < 2 { throw NotYet() }
+    if work.waits, item.attempt < 1 { return .retry(after: .seconds(3), because: "not-yet") }
+    let count = try await count(of: key, recorder) + 1
+    var results = try Outcome.Results().emitting(Answer(id: item.id, key: key, count: count))
+      .keeping("count-\(key)", Array("\(count)".utf8))
+    if fleet.plan.hasLongStates { results = try await keepLongState(key, count, results, recorder) }
+    let outcome = Outcome(.done(results))
+    guard work.setsTimer else { return outcome }
+    let delay = Duration.milliseconds(500 * (1 + work.number % 40))
+    return outcome.settingTimer("timer-\(item.id)", at: MillraceClock.ofSimulation.wallTime + delay)
+  }
+
+  private func count(of key: String, _ recorder: any EffectRecorder) async throws -> Int {
+    guard let state = try await recorder.state("count-\(key)") else { return 0 }
+    return Int(String(decoding: state, as: UTF8.self)) ?? -1_000
+  }
+
+  /// Keeps a state whose length and content the next run for the key can check.
+  private func keepLongState(
+    _ key: String, _ count: Int, _ results: Outcome.Results, _ recorder: any EffectRecorder
+  ) async throws -> Outcome.Results {
+    let name = "long-\(key)"
+    let expected = count == 1 ? nil : Self.longState(count - 1)
+    let found = try await recorder.state(name)
+    if found != expected {
+      fleet.journal.problem(
+        "the state \(name) after \(count - 1) runs has \(found?.count ?? -1) bytes instead of \(expected?.count ?? -1), or others"
+      )
+    }
+    return results.keeping(name, Self.longState(count))
+  }
+
+  /// Every third state is longer than a block of the ledger's table.
+  private static func longState(_ count: Int) -> [UInt8] {
+    let length = count.isMultiple(of: 3) ? 16_385 + (count * 7_919) % 40_000 : 5 + count % 60
+    return [UInt8](repeating: UInt8(truncatingIfNeeded: count), count: length)
+  }
+
+  /// Calls a receiver that does not deduplicate. The body is random, unless an earlier intent has one.
+  private func cause(_ name: String, _ recorder: any EffectRecorder) async throws {
+    let body = (0..<8).map { _ in UInt8(truncatingIfNeeded: simulation_random()) }
+    guard case .intended(let intent) = try await recorder.begin(name, body: body) else { return }
+    fleet.journal.caused(name, intent.body)
+    try await work()
+    try await recorder.end(name, result: [1])
+    fleet.journal.completed(name)
+  }
+
+  struct NotYet: Error {}
+
+  struct Answer: WorkerEvent {
+    static let eventName = "answer"
+    var id: String
+    var key: String
+    var count: Int
+  }
+
+  struct Fired: WorkerEvent {
+    static let eventName = "fired"
+    var timer: String
+  }
+}
+
+/// What happened outside of Kafka. It outlives every process.
+final class Journal: @unchecked Sendable {
+  private(set) var bodies: [String: Set<[UInt8]>] = [:]
+  private(set) var problems: [String] = []
+  private(set) var ends: [(machine: String, error: (any Error)?)] = []
+
+  func caused(_ name: String, _ body: [UInt8]) { bodies[name, default: []].insert(body) }
+  func completed(_ name: String) {}
+  func problem(_ text: String) { problems.append(text) }
+  func ended(_ machine: String, _ error: (any Error)?) { ends.append((machine, error)) }
+}

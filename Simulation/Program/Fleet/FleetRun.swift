@@ -1,0 +1,190 @@
+// Runs the plan of a seed: the load and the faults, then a time without faults, then the checks.
+
+internal import CSimulation
+internal import KafkaClient
+internal import MillraceCore
+internal import MillraceRecords
+internal import MillraceTime
+
+/// The result of one seed.
+struct RunResult: Sendable {
+  var problems: [String]
+  var hash: UInt64
+  var counts: String
+  var simulated: Duration
+  /// The time from the end of the faults until everything was done; nil if that did not happen.
+  var recovery: Duration?
+  var lines: [String]
+}
+
+final class FleetRun: @unchecked Sendable {
+  private let plan: Plan
+  private let fleet: Fleet
+  /// The notifications that must be answered: those of a topic that was deleted afterwards may be lost.
+  private var required: Set<String> = []
+  private var recreatedTopics: Set<String> = []
+  private var isOperating = false
+
+  /// The limit of simulated time within which everything must be done after the faults.
+  static let recoveryLimit = Duration.seconds(900)
+
+  private init(_ plan: Plan, isTraced: Bool) {
+    self.plan = plan
+    fleet = Fleet(plan, isTraced: isTraced)
+  }
+
+  /// Runs a plan in this process of the machine. Call it once.
+  static func run(_ plan: Plan, isTraced: Bool) -> RunResult {
+    let result = Box<RunResult?>(nil)
+    let isOver = Simulation.run(seed: plan.seed, policy: plan.scheduling.native, mostJobs: 20_000_000) {
+      let run = FleetRun(plan, isTraced: isTraced)
+      await run.play()
+      result.value = run.result()
+      return true
+    }
+    var end =
+      result.value
+      ?? RunResult(
+        problems: [isOver == nil ? "the run did not end within 20 million jobs" : "nothing was left to run"], hash: 0,
+        counts: "",
+        simulated: Simulation.worldTime, recovery: nil, lines: [])
+    let counts = simulation_counts()
+    end.hash = counts.hash
+    end.counts = "jobs=\(counts.jobs) choices=\(counts.choices) tasks=\(counts.tasks) foreign=\(counts.foreign)"
+    if counts.foreign > 0 { end.problems.append("\(counts.foreign) jobs came from another thread") }
+    return end
+  }
+
+  // MARK: - The run
+
+  private var recovery: Duration?
+
+  private func play() async {
+    for machine in fleet.machines { machine.start() }
+    for step in plan.steps {
+      Simulation.call(in: .world, after: step.at) { [self] in perform(step.fault) }
+    }
+    await feed()
+    let rest = plan.duration - Simulation.worldTime
+    if rest > .zero { await pause(rest) }
+    heal()
+    let start = Simulation.worldTime
+    while Simulation.worldTime - start < Self.recoveryLimit {
+      await pause(.seconds(1))
+      operate()
+      if isDone {
+        recovery = Simulation.worldTime - start
+        break
+      }
+    }
+    // Late copies of requests, and timers.
+    if recovery != nil { await pause(.seconds(10)) }
+  }
+
+  private func feed() async {
+    var random = PlanGenerator(seed: plan.seed ^ 0xFEED)
+    for number in 0..<plan.records {
+      accept(number)
+      // Apple posts a notification again if it got no answer.
+      if number > 10, random.chance(0.05) { accept(random.number(0...number - 1)) }
+      await pause(plan.gap * random.number(0...1_000) / 1_000)
+    }
+  }
+
+  private func accept(_ number: Int) {
+    required.insert("n\(number)")
+    fleet.accept(number)
+  }
+
+  private func perform(_ fault: Step.Fault) {
+    let network = fleet.cluster.network
+    func after(_ duration: Duration, _ body: @escaping () -> Void) {
+      Simulation.call(in: .world, after: duration, body)
+    }
+    switch fault {
+    case .kill(let process, let pause):
+      let machine = fleet.machines[process]
+      machine.kill()
+      after(pause) { machine.start() }
+    case .freeze(let process, let duration, let stopsClock):
+      let machine = fleet.machines[process]
+      machine.freeze()
+      after(duration) { machine.thaw(stopsClock: stopsClock) }
+    case .leave(let process, let pause):
+      let machine = fleet.machines[process]
+      machine.leave()
+      after(pause + .seconds(30)) { machine.start() }
+    case .stop(let node, let duration):
+      fleet.cluster.stop(node)
+      after(duration) { [fleet] in fleet.cluster.start(node) }
+    case .outage(let duration):
+      for node in 0..<Cluster.nodeCount { fleet.cluster.stop(node) }
+      after(duration) { [fleet] in for node in 0..<Cluster.nodeCount { fleet.cluster.start(node) } }
+    case .hold(let kind, let share, let longest, let duration):
+      network.faults.held[kind] = share
+      network.faults.longestHold = longest
+      after(duration) { network.faults.held[kind] = nil }
+    case .loseAnswers(let share, let duration):
+      network.faults.lostAnswers = share
+      after(duration) { network.faults.lostAnswers = 0 }
+    case .silence(let share, let duration):
+      network.faults.silent = share
+      after(duration) { network.faults.silent = 0 }
+    case .recreate(let topic):
+      fleet.timeline.add("fault", "\(topic) is deleted and created again")
+      fleet.cluster.recreate(topic)
+      recreatedTopics.insert(topic)
+      required = []
+    }
+  }
+
+  private func heal() {
+    fleet.timeline.add("fault", "everything heals")
+    fleet.cluster.network.faults = .none
+    for node in 0..<Cluster.nodeCount { fleet.cluster.start(node) }
+    for machine in fleet.machines {
+      machine.thaw(stopsClock: false)
+      if machine.finalError == nil { machine.start() }
+    }
+  }
+
+  /// Does what an error tells the operator to do about a topic that was created again: stop every process, set the offsets
+  /// to the earliest, start again.
+  private func operate() {
+    let mustAct = fleet.machines.contains { ($0.finalError as? MillraceError)?.area == .topics }
+    guard mustAct, !recreatedTopics.isEmpty, !isOperating else { return }
+    isOperating = true
+    fleet.timeline.add("process", "the operator stops every process")
+    for machine in fleet.machines { machine.leave() }
+    Task {
+      while fleet.machines.contains(where: \.isRunning) || !fleet.cluster.group(fleet.topics.group).memberList.isEmpty {
+        await pause(.seconds(1))
+      }
+      for topic in recreatedTopics.sorted() {
+        for log in fleet.cluster.topics[topic]?.partitions ?? [] {
+          fleet.cluster.group(fleet.topics.group).reset(log.partition, to: log.start)
+        }
+      }
+      recreatedTopics = []
+      fleet.timeline.add("process", "the operator has set the offsets to the earliest")
+      for machine in fleet.machines { machine.start() }
+      isOperating = false
+    }
+  }
+
+  private var isDone: Bool {
+    let checker = Checker(fleet, required: required)
+    return checker.unanswered.isEmpty && checker.missingTimers.isEmpty && fleet.isRead
+      && !fleet.cluster.transactions.hasOpenTransaction
+  }
+
+  private func result() -> RunResult {
+    var problems = fleet.journal.problems
+    let checker = Checker(fleet, required: required)
+    problems += checker.problems()
+    if recovery == nil { problems.append("not everything was done \(Self.recoveryLimit) after the end of the faults") }
+    return RunResult(
+      problems: problems, hash: 0, counts: "", simulated: Simulation.worldTime, recovery: recovery,
+      lines: fleet.timeline.lines)
+  }
+}

@@ -1,0 +1,134 @@
+// The plan of one seed: the fleet, its load, and the faults. It is drawn from the seed alone, so that the seed and the
+// numbers of the kept steps repeat a run.
+
+internal import KafkaClient
+internal import MillraceCore
+
+/// A fault at a time of the run.
+struct Step: Sendable, CustomStringConvertible {
+  enum Fault: Sendable {
+    case kill(process: Int, restartAfter: Duration)
+    case freeze(process: Int, duration: Duration, stopsClock: Bool)
+    /// SIGTERM, and a new process afterwards.
+    case leave(process: Int, restartAfter: Duration)
+    case stop(node: Int, duration: Duration)
+    /// All nodes at once.
+    case outage(duration: Duration)
+    case hold(RequestKind, share: Double, longest: Duration, duration: Duration)
+    case loseAnswers(share: Double, duration: Duration)
+    case silence(share: Double, duration: Duration)
+    case recreate(topic: String)
+  }
+
+  var at: Duration
+  var fault: Fault
+
+  var description: String {
+    let what =
+      switch fault {
+      case .kill(let process, let pause): "kill process \(process), start it after \(pause)"
+      case .freeze(let process, let duration, let stops):
+        "freeze process \(process) for \(duration)\(stops ? ", with its clock" : "")"
+      case .leave(let process, let pause): "stop process \(process) gracefully, start it after \(pause)"
+      case .stop(let node, let duration): "stop node \(node) for \(duration)"
+      case .outage(let duration): "stop all nodes for \(duration)"
+      case .hold(let kind, let share, let longest, let duration):
+        "hold \(Int(share * 100)) % of \(kind.rawValue) for up to \(longest), for \(duration)"
+      case .loseAnswers(let share, let duration): "lose \(Int(share * 100)) % of answers for \(duration)"
+      case .silence(let share, let duration): "lose \(Int(share * 100)) % of requests silently for \(duration)"
+      case .recreate(let topic): "delete and create \(topic)"
+      }
+    return "\(at): \(what)"
+  }
+}
+
+struct Plan: Sendable, CustomStringConvertible {
+  var seed: UInt64
+  var scheduling: SchedulingPolicy
+  var commit: KafkaSettings.Commit
+  var lanes: Int
+  var processes: Int
+  var keys: Int
+  var records: Int
+  /// The longest pause between two records.
+  var gap: Duration
+  var areStatic: Bool
+  var ordering: WorkerPolicy.Ordering
+  /// Whether handlers keep states of up to 60 KiB beside small ones.
+  var hasLongStates: Bool
+  /// The longest run of a handler.
+  var longestRun: Duration
+  var steps: [Step] = []
+
+  /// The time for which records and faults arrive. Afterwards everything heals.
+  var duration: Duration { gap * records / 2 }
+
+  /// - Parameter kept: The numbers of the steps to keep; nil: all.
+  init(seed: UInt64, keeping kept: Set<Int>? = nil) {
+    var random = PlanGenerator(seed: seed)
+    self.seed = seed
+    scheduling = random.chance(0.3) ? .priorities : .random
+    commit = random.chance(0.2) ? .atLeastOnce : .transactional
+    lanes = random.number(1...4)
+    processes = random.number(1...3)
+    keys = random.number(2...12)
+    records = random.number(30...90)
+    gap = .milliseconds(random.number(200...2_000))
+    areStatic = random.chance(0.5)
+    ordering = random.chance(0.3) ? .strict : .free
+    hasLongStates = random.chance(0.15)
+    longestRun = .milliseconds(random.number(1...800))
+    let kinds = Set((0..<random.number(1...4)).map { _ in random.number(0...9) })
+    let count = random.number(1...10)
+    for _ in 0..<count {
+      let kind = Array(kinds).sorted()[random.number(0...kinds.count - 1)]
+      let at = duration * random.number(0...1_000) / 1_000
+      steps.append(Step(at: at, fault: Self.fault(kind, processes, &random)))
+    }
+    steps.sort { $0.at < $1.at }
+    if let kept { steps = steps.indices.filter { kept.contains($0) }.map { steps[$0] } }
+  }
+
+  private static func fault(_ kind: Int, _ processes: Int, _ random: inout PlanGenerator) -> Step.Fault {
+    let process = random.number(0...processes - 1)
+    func seconds(_ range: ClosedRange<Int>) -> Duration { .milliseconds(random.number(range) * 100) }
+    switch kind {
+    case 0: return .kill(process: process, restartAfter: seconds(0...60))
+    case 1: return .freeze(process: process, duration: seconds(5...400), stopsClock: random.chance(0.3))
+    case 2: return .leave(process: process, restartAfter: seconds(0...60))
+    case 3: return .stop(node: random.number(0...Cluster.nodeCount - 1), duration: seconds(5...400))
+    case 4: return .outage(duration: seconds(10...500))
+    case 5, 6:
+      let transactional = RequestKind.allCases.filter(\.isTransactional)
+      let kind = kind == 5 ? .endTransaction : transactional[random.number(0...transactional.count - 1)]
+      return .hold(kind, share: 0.3, longest: seconds(2...60), duration: seconds(50...300))
+    case 7: return .loseAnswers(share: 0.1, duration: seconds(50...300))
+    case 8: return .silence(share: 0.02, duration: seconds(50...300))
+    default: return .recreate(topic: Fleet.input)
+    }
+  }
+
+  var description: String {
+    """
+    \(commit == .transactional ? "transactional" : "at-least-once"), \(processes) \(areStatic ? "static" : "dynamic") \
+    processes, \(lanes) lanes, \(keys) keys, \(records) records, \(ordering) order, \(scheduling) scheduling\
+    \(hasLongStates ? ", long states" : "")
+    """
+  }
+}
+
+/// Random numbers for a plan.
+struct PlanGenerator: RandomNumberGenerator {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 ^ 0x1F83_D9AB_FB41_BD6B }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var word = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+    return word ^ (word >> 31)
+  }
+
+  mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
+  mutating func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &self) < probability }
+}

@@ -1,0 +1,83 @@
+// Parses the arguments of `scripts/simulate`, and runs seeds in children.
+
+internal import ArgumentParser
+
+@testable internal import PlantedWorker
+
+@main
+struct MillraceSimulate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "scripts/simulate", abstract: "Runs the worker in one deterministic process, under seeds.")
+
+  @Option(help: "Run these seeds, such as 1-200.")
+  var seeds: SeedRange?
+
+  @Option(help: "Run one seed and print its plan.")
+  var seed: UInt64?
+
+  @Flag(help: "Run each seed in two processes and compare their hashes.")
+  var twice = false
+
+  @Flag(help: "With --seed: print the timeline of the run.")
+  var trace = false
+
+  @Option(
+    help: "With --trace: print only lines that contain this text, such as a notification, a lane or a transaction.")
+  var about: String?
+
+  @Option(help: "With --seed: keep only these steps of the plan, such as 0,3; `none` keeps no step.")
+  var keep: String?
+
+  @Flag(help: "With --seed: find the fewest steps that still fail.")
+  var shrink = false
+
+  @Option(help: "Plant a fault (or `all`, one after the other) and count the seeds until it is found.")
+  var planted: String?
+
+  @Option(help: "With --planted: the most seeds for each fault.")
+  var limit: UInt64 = 1_000
+
+  @Flag(help: "Check that the scheduler controls Swift's runtime.")
+  var selfTest = false
+
+  func run() throws {
+    if selfTest {
+      guard try SelfTest.run() else { throw ExitCode.failure }
+      return
+    }
+    if let planted, planted == "all" || seed == nil {
+      let faults = planted == "all" ? PlantedFault.allCases : [try fault(planted)]
+      guard try PlantedRun(limit: limit).run(faults) else { throw ExitCode.failure }
+      return
+    }
+    var runner = SeedRunner()
+    runner.fault = try planted.map { try fault($0) }
+    if let keep { runner.kept = Set(keep.split(separator: ",").compactMap { Int($0) }) }
+    if let seed {
+      if shrink { runner.kept = try Shrinker(runner, seed).shrink() }
+      guard try runner.show(seed, trace: trace, about: about, twice: twice) else { throw ExitCode.failure }
+      return
+    }
+    guard let seeds else { throw ValidationError("give --seeds A-B, --seed N, --planted NAME or --self-test") }
+    guard try runner.run(seeds.range, twice: twice) else { throw ExitCode.failure }
+  }
+
+  private func fault(_ name: String) throws -> PlantedFault {
+    guard let fault = PlantedFault(rawValue: name) else {
+      let names = PlantedFault.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ValidationError("no planted fault \(name); the names are \(names)")
+    }
+    return fault
+  }
+}
+
+/// The argument `A-B`.
+struct SeedRange: ExpressibleByArgument {
+  var range: ClosedRange<UInt64>
+
+  init?(argument: String) {
+    let ends = argument.split(separator: "-").compactMap { UInt64($0) }
+    guard let first = ends.first, let last = ends.last, ends.count <= 2, first <= last else { return nil }
+    range = first...last
+  }
+}

@@ -1,0 +1,60 @@
+// Defects of the worker that the simulation plants, to prove that it finds them. They exist only in the build of
+// `scripts/simulate`: no product has these lines.
+
+#if PLANTED_FAULTS
+  /// A defect. At most one is active in a process.
+  package enum PlantedFault: String, Sendable, CaseIterable {
+    /// A request without an answer does not end the client of the transactional producer (ADR 56).
+    case lateRequests = "late-requests"
+    /// A process that is fenced takes its name for taken (ADR 54).
+    case fencedMeansTaken = "fenced-means-taken"
+    /// Topics are not compared with the records that were read (ADR 55).
+    case recreatedTopics = "recreated-topics"
+    /// An entry is put behind one that is longer than a block of the ledger's table.
+    case longStates = "long-states"
+    /// The group metadata of a commit is read after the lanes have sealed their writes.
+    case metadataAfterSealing = "metadata-after-sealing"
+    /// Offsets are committed past records that are not finished.
+    case unfinishedOffsets = "unfinished-offsets"
+    /// Offsets of a commit that ended `.written` count as committed.
+    case writtenIsCommitted = "written-is-committed"
+    /// A commit whose result is unclear is written again.
+    case unclearIsAborted = "unclear-is-aborted"
+    /// An aborted batch counts as committed.
+    case abortedIsCommitted = "aborted-is-committed"
+    /// A transaction has no offsets.
+    case noOffsetsInTransaction = "no-offsets-in-transaction"
+    /// Without transactions, the ledger is written before the records.
+    case ledgerFirst = "ledger-first"
+    /// A lane that starts does not restore its timers.
+    case timersLostAtMove = "timers-lost-at-move"
+    /// A lane that starts does not restore its states.
+    case statesLostAtMove = "states-lost-at-move"
+    /// A lane that starts does not restore the handled notifications.
+    case doneLostAtMove = "done-lost-at-move"
+    /// An effect begins before its intent is committed.
+    case effectBeforeIntent = "effect-before-intent"
+    /// An effect is repeated with the bytes of the new attempt.
+    case newEffectBody = "new-effect-body"
+    /// Two records of a key may run at the same time.
+    case concurrentKeys = "concurrent-keys"
+    /// A handler does not see states that wait for their commit.
+    case committedStatesOnly = "committed-states-only"
+    /// Records do not wait for delayed ones of their key.
+    case noStrictOrder = "no-strict-order"
+    /// Copies of a notification are handled again.
+    case copiesAgain = "copies-again"
+    /// A write that makes a batch due does not wake the committer.
+    case lostWakeUp = "lost-wake-up"
+    /// A lane is handed over without its drain.
+    case noDrain = "no-drain"
+    /// In at-least-once mode, a commit goes on although its lane was lost.
+    case detachedWrites = "detached-writes"
+    /// A worker that rejoins does not take over its transactional id before its lanes start.
+    case lanesBeforeTakeOver = "lanes-before-take-over"
+
+    /// The active defect. Set it before the first task starts.
+    nonisolated(unsafe) package static var active: PlantedFault?
+    package var isActive: Bool { Self.active == self }
+  }
+#endif

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Runs 200 fixed seeds of the simulation, its self-test and four planted faults. Two minutes.
+# It also checks with nm that no program of the normal build contains a part of the simulation.
+#
+#   scripts/check simulation
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+need_swift
+need_packages "${build_packages[@]}" binutils
+cd "$root"
+
+say "Building the simulation"
+# Prints why and ends if this machine cannot run it.
+scripts/simulate --self-test
+[ -x .build/debug/millrace-simulate ] || exit 0
+export SIMULATION_IS_BUILT=1
+
+say "Looking for parts of the simulation in the programs"
+# The symbols that only the simulation defines: the interposers, its scheduler, and the switch of planted faults.
+parts=' [TtDdBb] (clock_gettime|gettimeofday|getrandom|getentropy|swift_task_create|swift_stdlib_random|simulation_[a-z_]+)$|12PlantedFault'
+# Not grep -q, which would end nm early.
+has_parts() { nm "$1" 2>/dev/null | grep -E "$parts" >/dev/null; }
+# The check must be able to fail.
+has_parts .build/debug/millrace-simulate || die "nm does not find the interposers in millrace-simulate"
+programs=0
+for program in $(find -L .build/debug -maxdepth 1 -type f -executable \( -name 'millrace*' -o -name 'appstore*' \) | sort); do
+  [ "${program##*/}" != millrace-simulate ] || continue
+  ! has_parts "$program" || die "$program contains a part of the simulation"
+  programs=$((programs + 1))
+done
+[ "$programs" -gt 0 ] || die "no program in .build/debug: run swift build first"
+note "none in $programs programs"
+
+say "Running 200 seeds"
+scripts/simulate --seeds 1-200
+
+say "Planting four faults"
+for fault in late-requests fenced-means-taken recreated-topics long-states; do
+  scripts/simulate --planted "$fault" --limit 200
+done
