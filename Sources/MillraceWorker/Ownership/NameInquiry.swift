@@ -24,10 +24,15 @@ struct NameInquiry: Sendable {
   /// The longest pause after questions without an answer.
   static let longestPause = Duration.seconds(5)
 
+  /// The longest time between two answers that one coordinator gives in a row. In a longer one the coordinator may have
+  /// been away: a question waits for it, and no error says so.
+  static let longestGap = pause + .seconds(2)
+
   /// The time for which another process has to stay in the group. A coordinator that takes over the group starts the
   /// session of each member anew, and the process may not notice that.
   private let proof: Duration
   private var other: (member: String, since: MillraceClock.Instant)?
+  private var lastAnswer: MillraceClock.Instant?
   private var unanswered = 0
 
   /// Whether the last answer named another process.
@@ -38,8 +43,10 @@ struct NameInquiry: Sendable {
 
   mutating func answered(_ holder: InstanceHolder, now: MillraceClock.Instant) -> Next {
     unanswered = 0
+    let gap = lastAnswer.map { $0.duration(to: now) } ?? .zero
+    lastAnswer = now
     guard case .another(let member, let host) = holder else { return .join }
-    guard let other, other.member == member else {
+    guard let other, other.member == member, gap <= Self.longestGap else {
       other = (member, now)
       return .ask(after: Self.pause)
     }
