@@ -13,6 +13,10 @@ final class Cluster: @unchecked Sendable {
     /// Counts the node's restarts. Requests of an earlier run get no answer.
     var run = 0
     var downSince = Duration.zero
+    var isSuspended = false
+    /// The ends that a suspended node knows, of the partitions that it led, and the requests that wait for it.
+    var ends: [TopicPartition: Int64] = [:]
+    var waiting: [() -> Void] = []
     /// The requests that the node has not answered.
     var connections: [() -> Void] = []
   }
@@ -30,10 +34,18 @@ final class Cluster: @unchecked Sendable {
   private var lastProducerID: Int64 = 0
   private(set) lazy var transactions = TransactionCoordinator(self)
   private let timeline: Timeline
+  /// The ends that a node knows which answers from its old state now.
+  private var oldEnds: [TopicPartition: Int64] = [:]
 
   init(network: Network, timeline: Timeline) { (self.network, self.timeline) = (network, timeline) }
 
   func trace(_ kind: String, _ text: @autoclosure () -> String) { timeline.add(kind, text()) }
+
+  /// Adds the end of a request to a trace, except those that are many and say little.
+  func note(_ kind: RequestKind, of client: String, _ end: @autoclosure () -> String) {
+    guard timeline.isKept, ![.fetch, .heartbeat, .listOffsets].contains(kind) else { return }
+    timeline.note("request", "\(kind.rawValue) of \(client): \(end().prefix(120))")
+  }
 
   // MARK: - Topics
 
@@ -108,14 +120,14 @@ final class Cluster: @unchecked Sendable {
   private func serving(_ number: Int) -> Int? {
     for index in 0..<nodes.count {
       let node = nodes[(number + index) % nodes.count]
-      if node.isUp { return (number + index) % nodes.count }
+      if node.isUp, !node.isSuspended { return (number + index) % nodes.count }
       if Simulation.worldTime - node.downSince < Self.failover { return nil }
     }
     return nil
   }
 
   /// Any node that is up, for metadata.
-  var anyNode: Int? { nodes.firstIndex { $0.isUp } }
+  var anyNode: Int? { nodes.firstIndex { $0.isUp && !$0.isSuspended } }
   var isWhole: Bool { nodes.allSatisfy(\.isUp) }
   func run(of node: Int) -> Int? { nodes[node].isUp ? nodes[node].run : nil }
 
@@ -137,6 +149,41 @@ final class Cluster: @unchecked Sendable {
     moveGroups()
     Simulation.call(in: .world, after: Self.failover) { [self] in moveGroups() }
   }
+
+  /// The node runs no longer, and keeps its connections.
+  func suspend(_ node: Int) {
+    guard nodes[node].isUp, !nodes[node].isSuspended else { return }
+    trace("fault", "node \(node) is suspended")
+    nodes[node].isSuspended = true
+    nodes[node].downSince = Simulation.worldTime
+    nodes[node].ends = Dictionary(
+      topics.values.flatMap(\.partitions).filter { leader(of: $0.partition) == node }.map { ($0.partition, $0.end) }
+    ) { $1 }
+    Simulation.call(in: .world, after: Self.failover) { [self] in moveGroups() }
+  }
+
+  /// The node runs again, and first answers what has waited, from its old state.
+  func resume(_ node: Int) {
+    guard nodes[node].isSuspended else { return }
+    trace("fault", "node \(node) resumes")
+    nodes[node].isSuspended = false
+    let waiting = nodes[node].waiting
+    nodes[node].waiting = []
+    oldEnds = nodes[node].ends
+    for body in waiting { body() }
+    oldEnds = [:]
+    moveGroups()
+  }
+
+  func isSuspended(_ node: Int) -> Bool { nodes[node].isSuspended }
+
+  /// Handles a request once the node runs.
+  func whenResumed(_ node: Int, _ body: @escaping () -> Void) {
+    if nodes[node].isSuspended { nodes[node].waiting.append(body) } else { body() }
+  }
+
+  /// The high watermark that a leader answers. One that was suspended may not know the newest records.
+  func highWatermark(of log: PartitionLog) -> Int64 { min(log.end, oldEnds[log.partition] ?? log.end) }
 
   func start(_ node: Int) {
     guard !nodes[node].isUp else { return }

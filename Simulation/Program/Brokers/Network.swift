@@ -42,7 +42,7 @@ struct NetworkFaults: Sendable {
   var silent = 0.0
   /// The usual one-way delay at most.
   var delay = Duration.milliseconds(2)
-  /// The share of messages that take up to a hundred times as long.
+  /// The share of messages that take up to a hundred times as long, at most 30 s.
   var slow = 0.02
 
   static let none = NetworkFaults()
@@ -56,7 +56,8 @@ final class Network: @unchecked Sendable {
   private(set) var heldCounts: [RequestKind: Int] = [:]
 
   func delay() -> Duration {
-    SeedGenerator.duration(.microseconds(50)...(faults.delay * (SeedGenerator.chance(faults.slow) ? 100 : 1)))
+    let longest = SeedGenerator.chance(faults.slow) ? min(faults.delay * 100, .seconds(30)) : faults.delay
+    return SeedGenerator.duration(.microseconds(50)...longest)
   }
 
   /// The delay between brokers, which have no faults here.

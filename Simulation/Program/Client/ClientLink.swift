@@ -53,28 +53,37 @@ final class ClientLink: @unchecked Sendable {
       Simulation.deliver(to: process, after: .zero) { reply.resolve(end) }
     }
     Simulation.call(in: process, after: min(limit, timeout)) { reply.resolve(.unanswered) }
+    let serve = { [self] (isAnswered: Bool) in
+      if !isAnswered { cluster.trace("request", "\(kind.rawValue) of \(name) arrives late") }
+      handle(cluster) { [self] result in
+        guard isAnswered else {
+          if case .failure(let error) = result {
+            cluster.trace("request", "late \(kind.rawValue) of \(name): \(error)")
+          }
+          return
+        }
+        Simulation.deliver(to: process, after: network.delay()) {
+          switch result {
+          case .success(let value): reply.resolve(.answered(value))
+          case .failure(let error): reply.resolve(.refused(error))
+          }
+        }
+      }
+    }
     let arrive = { [self] (delay: Duration, isAnswered: Bool) in
       Simulation.deliver(to: .world, after: delay) { [self] in
         // A node that was restarted does not have the connection. The late copy of a request arrives on one that is up.
         guard cluster.run(of: target) == run || !isAnswered else { return end(.unanswered) }
+        if cluster.isSuspended(target) {
+          // Only a question about watermarks is answered from the old state; the node is no longer the leader for others.
+          return cluster.whenResumed(target) {
+            if kind == .listOffsets, isAnswered { serve(isAnswered) } else if isAnswered { end(.unanswered) }
+          }
+        }
         guard cluster.run(of: target) != nil, node(cluster) == target else {
           return isAnswered ? end(.unanswered) : ()
         }
-        if !isAnswered { cluster.trace("request", "\(kind.rawValue) of \(name) arrives late") }
-        handle(cluster) { [self] result in
-          guard isAnswered else {
-            if case .failure(let error) = result {
-              cluster.trace("request", "late \(kind.rawValue) of \(name): \(error)")
-            }
-            return
-          }
-          Simulation.deliver(to: process, after: network.delay()) {
-            switch result {
-            case .success(let value): reply.resolve(.answered(value))
-            case .failure(let error): reply.resolve(.refused(error))
-            }
-          }
-        }
+        serve(isAnswered)
       }
     }
     switch fate {
@@ -92,6 +101,7 @@ final class ClientLink: @unchecked Sendable {
     // The node may stop while it has the request.
     watch(target, run, end: end, until: reply)
     let result = await reply.wait()
+    cluster.note(kind, of: name, "\(result)")
     if case .unanswered = result, kind.isTransactional { unansweredTransactional += 1 }
     return result
   }

@@ -38,7 +38,7 @@ struct SimulatedLog: RecordLog {
         answer(
           Result { () throws(BrokerError) in
             let log = try cluster.known(partition)
-            return log.start..<log.end
+            return log.start..<max(log.start, cluster.highWatermark(of: log))
           })
       }
       found[partition] = try end.get("read watermarks of \(partition)")

@@ -110,6 +110,7 @@ final class SimulatedReader: LogReader, @unchecked Sendable {
   }
 
   private func assign(_ joined: GroupCoordinator.Joined) {
+    needsJoin = false
     identity.member = joined.member
     identity.generation = joined.generation
     lastMember = joined.member
@@ -176,7 +177,7 @@ final class SimulatedReader: LogReader, @unchecked Sendable {
     assignment = [:]
     for partition in revoked.values { partition.close() }
     guard !revoked.isEmpty else {
-      needsJoin = true
+      needsJoin = !isJoining
       return
     }
     isRevoking = true

@@ -71,7 +71,9 @@ struct Checker {
     }
     check("notifications without an event", unanswered)
     check("timers that did not fire", missingTimers)
-    check("effects with several bodies", fleet.journal.bodies.filter { $0.value.count > 1 }.keys.sorted())
+    if !fleet.plan.canOverwriteLedger {
+      check("effects with several bodies", fleet.journal.bodies.filter { $0.value.count > 1 }.keys.sorted())
+    }
     let reasons = Set(dead.values).subtracting([PoisonDetector.reason])
     check("dead letters", dead.filter { reasons.contains($0.value) }.map { "\($0.key) \($0.value)" }.sorted())
     check("processes that gave up", gaveUp)
@@ -90,14 +92,16 @@ struct Checker {
     Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +).filter { $0.value > 1 }.keys.sorted()
   }
 
-  /// The errors with which processes ended that a supervisor does not restart after.
+  /// The errors with which processes ended that a supervisor does not restart after. Of two processes with one name, one
+  /// ends so.
   private var gaveUp: [String] {
-    fleet.journal.ends.compactMap { machine, error in
+    let ends = fleet.journal.ends.compactMap { machine, error, isReplaced -> String? in
       guard let error = error as? MillraceError, error.area == .membership || error.area == .configuration else {
         return nil
       }
-      return "\(machine): \(error)"
+      return isReplaced && error.area == .membership ? nil : "\(machine): \(error)"
     }
+    return ends + fleet.machines.filter { $0.processCount != 1 }.map { "\($0.name) has \($0.processCount) processes" }
   }
 
   /// Notifications that the ledger lists as done although there is no event.

@@ -18,7 +18,7 @@ struct Work {
 
   var hasEffect: Bool { number.isMultiple(of: 3) }
   /// Its first two runs fail.
-  var fails: Bool { number % 7 == 5 }
+  var fails: Bool { number % 13 == 5 }
   /// It asks to be retried once.
   var waits: Bool { number % 11 == 4 }
   var setsTimer: Bool { number % 5 == 1 }
@@ -78,24 +78,28 @@ struct FleetHandler: LaneHandling {
     return Int(String(decoding: state, as: UTF8.self)) ?? -1_000
   }
 
-  /// Keeps a state whose length and content the next run for the key can check.
+  /// Keeps states whose length and content later runs for the key can check. Their names are numbers, which the ledger's
+  /// table keeps in few bytes.
   private func keepLongState(
     _ key: String, _ count: Int, _ results: Outcome.Results, _ recorder: any EffectRecorder
   ) async throws -> Outcome.Results {
-    let name = "long-\(key)"
-    let expected = count == 1 ? nil : Self.longState(count - 1)
+    let slots = 16
+    let name = "\((Int(key.dropFirst()) ?? 0) * 100 + 1_000 + count % slots)"
+    let expected = count <= slots ? nil : Self.longState(count - slots)
     let found = try await recorder.state(name)
     if found != expected {
       fleet.journal.problem(
-        "the state \(name) after \(count - 1) runs has \(found?.count ?? -1) bytes instead of \(expected?.count ?? -1), or others"
-      )
+        """
+        the state \(name) of \(key) has \(found?.count ?? -1) bytes before run \(count) instead of \
+        \(expected?.count ?? -1), or others
+        """)
     }
     return results.keeping(name, Self.longState(count))
   }
 
   /// Every third state is longer than a block of the ledger's table.
   private static func longState(_ count: Int) -> [UInt8] {
-    let length = count.isMultiple(of: 3) ? 16_385 + (count * 7_919) % 40_000 : 5 + count % 60
+    let length = count.isMultiple(of: 3) ? 16_385 + (count * 7_919) % 40_000 : 1 + count % 3
     return [UInt8](repeating: UInt8(truncatingIfNeeded: count), count: length)
   }
 
@@ -106,7 +110,6 @@ struct FleetHandler: LaneHandling {
     fleet.journal.caused(name, intent.body)
     try await work()
     try await recorder.end(name, result: [1])
-    fleet.journal.completed(name)
   }
 
   struct NotYet: Error {}
@@ -128,10 +131,10 @@ struct FleetHandler: LaneHandling {
 final class Journal: @unchecked Sendable {
   private(set) var bodies: [String: Set<[UInt8]>] = [:]
   private(set) var problems: [String] = []
-  private(set) var ends: [(machine: String, error: (any Error)?)] = []
+  private(set) var ends: [(machine: String, error: (any Error)?, isReplaced: Bool)] = []
 
   func caused(_ name: String, _ body: [UInt8]) { bodies[name, default: []].insert(body) }
-  func completed(_ name: String) {}
   func problem(_ text: String) { problems.append(text) }
-  func ended(_ machine: String, _ error: (any Error)?) { ends.append((machine, error)) }
+  /// - Parameter isReplaced: Whether another process of the machine has, or had, the same name.
+  func ended(_ machine: String, _ error: (any Error)?, isReplaced: Bool) { ends.append((machine, error, isReplaced)) }
 }

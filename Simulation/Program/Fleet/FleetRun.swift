@@ -25,9 +25,6 @@ final class FleetRun: @unchecked Sendable {
   private var recreatedTopics: Set<String> = []
   private var isOperating = false
 
-  /// The limit of simulated time within which everything must be done after the faults.
-  static let recoveryLimit = Duration.seconds(900)
-
   private init(_ plan: Plan, isTraced: Bool) {
     self.plan = plan
     fleet = Fleet(plan, isTraced: isTraced)
@@ -69,7 +66,7 @@ final class FleetRun: @unchecked Sendable {
     if rest > .zero { await pause(rest) }
     heal()
     let start = Simulation.worldTime
-    while Simulation.worldTime - start < Self.recoveryLimit {
+    while Simulation.worldTime - start < plan.recoveryLimit {
       await pause(.seconds(1))
       operate()
       if isDone {
@@ -120,10 +117,18 @@ final class FleetRun: @unchecked Sendable {
     case .outage(let duration):
       for node in 0..<Cluster.nodeCount { fleet.cluster.stop(node) }
       after(duration) { [fleet] in for node in 0..<Cluster.nodeCount { fleet.cluster.start(node) } }
-    case .hold(let kind, let share, let longest, let duration):
-      network.faults.held[kind] = share
+    case .replace(let process, let duration):
+      fleet.machines[process].replace(after: duration)
+    case .suspend(let node, let duration):
+      fleet.cluster.suspend(node)
+      after(duration) { [fleet] in fleet.cluster.resume(node) }
+    case .hold(let kinds, let share, let longest, let duration):
+      for kind in kinds { network.faults.held[kind] = share }
       network.faults.longestHold = longest
-      after(duration) { network.faults.held[kind] = nil }
+      after(duration) { for kind in kinds { network.faults.held[kind] = nil } }
+    case .slow(let longest, let duration):
+      network.faults.delay = longest
+      after(duration) { network.faults.delay = NetworkFaults.none.delay }
     case .loseAnswers(let share, let duration):
       network.faults.lostAnswers = share
       after(duration) { network.faults.lostAnswers = 0 }
@@ -141,10 +146,13 @@ final class FleetRun: @unchecked Sendable {
   private func heal() {
     fleet.timeline.add("fault", "everything heals")
     fleet.cluster.network.faults = .none
-    for node in 0..<Cluster.nodeCount { fleet.cluster.start(node) }
+    for node in 0..<Cluster.nodeCount {
+      fleet.cluster.resume(node)
+      fleet.cluster.start(node)
+    }
     for machine in fleet.machines {
       machine.thaw(stopsClock: false)
-      if machine.finalError == nil { machine.start() }
+      if machine.finalError == nil, machine.processCount == 0 { machine.start() }
     }
   }
 
@@ -155,7 +163,11 @@ final class FleetRun: @unchecked Sendable {
     guard mustAct, !recreatedTopics.isEmpty, !isOperating else { return }
     isOperating = true
     fleet.timeline.add("process", "the operator stops every process")
-    for machine in fleet.machines { machine.leave() }
+    for machine in fleet.machines {
+      machine.isHeld = true
+      machine.killReplaced()
+      machine.leave()
+    }
     Task {
       while fleet.machines.contains(where: \.isRunning) || !fleet.cluster.group(fleet.topics.group).memberList.isEmpty {
         await pause(.seconds(1))
@@ -167,7 +179,10 @@ final class FleetRun: @unchecked Sendable {
       }
       recreatedTopics = []
       fleet.timeline.add("process", "the operator has set the offsets to the earliest")
-      for machine in fleet.machines { machine.start() }
+      for machine in fleet.machines {
+        machine.isHeld = false
+        machine.start()
+      }
       isOperating = false
     }
   }
@@ -175,14 +190,14 @@ final class FleetRun: @unchecked Sendable {
   private var isDone: Bool {
     let checker = Checker(fleet, required: required)
     return checker.unanswered.isEmpty && checker.missingTimers.isEmpty && fleet.isRead
-      && !fleet.cluster.transactions.hasOpenTransaction
+      && !fleet.cluster.transactions.hasOpenTransaction && fleet.machines.allSatisfy { $0.processCount == 1 }
   }
 
   private func result() -> RunResult {
     var problems = fleet.journal.problems
     let checker = Checker(fleet, required: required)
     problems += checker.problems()
-    if recovery == nil { problems.append("not everything was done \(Self.recoveryLimit) after the end of the faults") }
+    if recovery == nil { problems.append("not everything was done \(plan.recoveryLimit) after the end of the faults") }
     return RunResult(
       problems: problems, hash: 0, counts: "", simulated: Simulation.worldTime, recovery: recovery,
       lines: fleet.timeline.lines)

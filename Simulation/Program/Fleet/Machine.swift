@@ -14,8 +14,12 @@ final class Machine: @unchecked Sendable {
   private(set) var process: Simulation.ProcessID?
   private var group: ServiceGroup?
   private var starts = 0
+  /// The processes that others have replaced. They have their own machines, so the supervisor here ignores their ends.
+  private(set) var replaced: [Simulation.ProcessID] = []
   /// Whether the supervisor starts the process again after its end.
   private var isWanted = false
+  /// Whether an operator keeps the process from starting.
+  var isHeld = false
   /// The error that ended the process for good: an operator has to act.
   private(set) var finalError: (any Error)?
 
@@ -23,12 +27,18 @@ final class Machine: @unchecked Sendable {
 
   var isRunning: Bool { process?.isAlive ?? false }
 
+  /// The processes with this name that live. Two dynamic members do not have a name in common.
+  var processCount: Int {
+    guard fleet.plan.areStatic else { return isRunning ? 1 : 0 }
+    return (replaced + [process].compactMap(\.self)).filter(\.isAlive).count
+  }
+
   // MARK: - Faults
 
   func start() {
     isWanted = true
+    guard !isRunning, !isHeld else { return }
     finalError = nil
-    guard !isRunning else { return }
     starts += 1
     let number = starts
     let process = Simulation.ProcessID(number: simulation_new_process())
@@ -41,7 +51,7 @@ final class Machine: @unchecked Sendable {
         let group = ServiceGroup(
           configuration: .init(
             services: [.init(service: runtime, successTerminationBehavior: .gracefullyShutdownGroup)], logger: logger))
-        self.group = group
+        if number == starts { self.group = group }
         var failure: (any Error)?
         do { try await group.run() } catch { failure = error }
         let end = failure
@@ -58,6 +68,9 @@ final class Machine: @unchecked Sendable {
     simulation_kill(process.number)
   }
 
+  /// Kills the former processes of this name.
+  func killReplaced() { for old in replaced { simulation_kill(old.number) } }
+
   func freeze() {
     guard let process, process.isAlive else { return }
     fleet.timeline.add("fault", "\(name) is frozen")
@@ -65,9 +78,24 @@ final class Machine: @unchecked Sendable {
   }
 
   func thaw(stopsClock: Bool) {
+    for old in replaced { simulation_thaw(old.number, false) }
     guard let process, process.isFrozen else { return }
     fleet.timeline.add("fault", "\(name) continues")
     simulation_thaw(process.number, stopsClock)
+  }
+
+  /// Another process with the same name starts while this one is frozen.
+  func replace(after duration: Duration) {
+    guard let old = process, old.isAlive, !old.isFrozen else { return }
+    fleet.timeline.add("fault", "\(name) is frozen, and another process takes its name")
+    simulation_freeze(old.number)
+    replaced.append(old)
+    process = nil
+    start()
+    Simulation.call(in: .world, after: duration) { [self] in
+      if old.isAlive { fleet.timeline.add("fault", "the former process \(old.number) of \(name) continues") }
+      simulation_thaw(old.number, false)
+    }
   }
 
   /// Sends SIGTERM.
@@ -80,9 +108,9 @@ final class Machine: @unchecked Sendable {
 
   private func ended(_ number: Int, _ process: Simulation.ProcessID, _ error: (any Error)?) {
     simulation_kill(process.number)
+    fleet.timeline.add("process", "\(name), process \(process.number), ends\(error.map { ": \($0)" } ?? "")")
+    fleet.journal.ended(name, error, isReplaced: !replaced.isEmpty)
     guard number == starts else { return }
-    fleet.timeline.add("process", "\(name) ends\(error.map { ": \($0)" } ?? "")")
-    fleet.journal.ended(name, error)
     // Supervisors do not restart a process whose name is taken, or that needs an operator.
     if let error = error as? MillraceError, [.membership, .topics, .configuration].contains(error.area) {
       finalError = error

@@ -14,7 +14,12 @@ struct Step: Sendable, CustomStringConvertible {
     case stop(node: Int, duration: Duration)
     /// All nodes at once.
     case outage(duration: Duration)
-    case hold(RequestKind, share: Double, longest: Duration, duration: Duration)
+    /// Another process with the same name starts while this one is frozen, which then continues.
+    case replace(process: Int, duration: Duration)
+    /// A node stops running for a while, without closing its connections, and then answers from its old state.
+    case suspend(node: Int, duration: Duration)
+    case hold([RequestKind], share: Double, longest: Duration, duration: Duration)
+    case slow(longest: Duration, duration: Duration)
     case loseAnswers(share: Double, duration: Duration)
     case silence(share: Double, duration: Duration)
     case recreate(topic: String)
@@ -32,8 +37,15 @@ struct Step: Sendable, CustomStringConvertible {
       case .leave(let process, let pause): "stop process \(process) gracefully, start it after \(pause)"
       case .stop(let node, let duration): "stop node \(node) for \(duration)"
       case .outage(let duration): "stop all nodes for \(duration)"
-      case .hold(let kind, let share, let longest, let duration):
-        "hold \(Int(share * 100)) % of \(kind.rawValue) for up to \(longest), for \(duration)"
+      case .replace(let process, let duration):
+        "freeze process \(process) for \(duration), and start another one with its name"
+      case .suspend(let node, let duration): "suspend node \(node) for \(duration)"
+      case .hold(let kinds, let share, let longest, let duration):
+        """
+        hold \(Int(share * 100)) % of \(kinds.map(\.rawValue).joined(separator: ", ")) for up to \(longest), \
+        for \(duration)
+        """
+      case .slow(let longest, let duration): "delay messages by up to \(longest), for \(duration)"
       case .loseAnswers(let share, let duration): "lose \(Int(share * 100)) % of answers for \(duration)"
       case .silence(let share, let duration): "lose \(Int(share * 100)) % of requests silently for \(duration)"
       case .recreate(let topic): "delete and create \(topic)"
@@ -54,7 +66,7 @@ struct Plan: Sendable, CustomStringConvertible {
   var gap: Duration
   var areStatic: Bool
   var ordering: WorkerPolicy.Ordering
-  /// Whether handlers keep states of up to 60 KiB beside small ones.
+  /// Whether handlers keep states of up to 55 KiB beside small ones.
   var hasLongStates: Bool
   /// The longest run of a handler.
   var longestRun: Duration
@@ -76,10 +88,12 @@ struct Plan: Sendable, CustomStringConvertible {
     gap = .milliseconds(random.number(200...2_000))
     areStatic = random.chance(0.5)
     ordering = random.chance(0.3) ? .strict : .free
-    hasLongStates = random.chance(0.15)
+    hasLongStates = random.chance(0.1)
+    // A large table, so that long and short states share its segments.
+    if hasLongStates { (lanes, records, gap) = (1, 300, .milliseconds(200)) }
     longestRun = .milliseconds(random.number(1...800))
-    let kinds = Set((0..<random.number(1...4)).map { _ in random.number(0...9) })
-    let count = random.number(1...10)
+    let kinds = Set((0..<random.number(1...5)).map { _ in random.number(0...12) })
+    let count = random.number(1...16)
     for _ in 0..<count {
       let kind = Array(kinds).sorted()[random.number(0...kinds.count - 1)]
       let at = duration * random.number(0...1_000) / 1_000
@@ -99,14 +113,39 @@ struct Plan: Sendable, CustomStringConvertible {
     case 3: return .stop(node: random.number(0...Cluster.nodeCount - 1), duration: seconds(5...400))
     case 4: return .outage(duration: seconds(10...500))
     case 5, 6:
-      let transactional = RequestKind.allCases.filter(\.isTransactional)
-      let kind = kind == 5 ? .endTransaction : transactional[random.number(0...transactional.count - 1)]
-      return .hold(kind, share: 0.3, longest: seconds(2...60), duration: seconds(50...300))
+      let transactional = RequestKind.allCases.filter { $0.isTransactional || $0 == .initProducerID }
+      let kinds: [RequestKind] =
+        switch random.number(0...4) {
+        case 0, 1: [.endTransaction]
+        case 2: [transactional[random.number(0...transactional.count - 1)]]
+        case 3: transactional
+        default: [.joinGroup, .heartbeat, .leaveGroup]
+        }
+      return .hold(kinds, share: 0.3, longest: seconds(2...60), duration: seconds(50...300))
     case 7: return .loseAnswers(share: 0.1, duration: seconds(50...300))
     case 8: return .silence(share: 0.02, duration: seconds(50...300))
+    case 9: return .slow(longest: .milliseconds(random.number(20...1_000)), duration: seconds(50...300))
+    case 10: return .replace(process: process, duration: seconds(5...600))
+    case 11: return .suspend(node: random.number(0...Cluster.nodeCount - 1), duration: seconds(10...200))
     default: return .recreate(topic: Fleet.input)
     }
   }
+
+  /// Without transactions, a process that was silent for longer than its session can overwrite ledger entries of its
+  /// successor (docs/concepts.md).
+  var canOverwriteLedger: Bool {
+    guard commit == .atLeastOnce else { return false }
+    return steps.contains { step in
+      switch step.fault {
+      case .kill, .leave: false
+      default: true
+      }
+    }
+  }
+
+  /// The limit of simulated time within which everything must be done after the faults. A record that waits for one whose
+  /// ledger entry was overwritten runs after an hour (`RetryDelayPassage`).
+  var recoveryLimit: Duration { canOverwriteLedger ? .seconds(2 * 3_600) : .seconds(900) }
 
   var description: String {
     """

@@ -203,6 +203,9 @@ extension LaneState {
     let isUnchanged = plan.isUnchanged(replacing: job.replacing)
     var write = LaneWrite(lane: epoch, finishes: item.position)
     if !isUnchanged { write.records = plan.records }
+    #if PLANTED_FAULTS
+      if PlantedFault.delayedRecordLost.isActive, case .delayed = plan.ending { write.records = [] }
+    #endif
     if !plan.states.isEmpty { write.records += ledger.rows(plan) }
     write.entries = ledger.entries(
       plan, of: item, replacing: job.replacing, began: began, isStrict: isStrict, at: now)

@@ -44,6 +44,9 @@ extension Ledger {
   /// notification has set it again.
   func entries(_ plan: OutcomePlan, of fired: NamedTimer) -> [LedgerEntry] {
     var entries: [LedgerEntry] = []
+    #if PLANTED_FAULTS
+      if PlantedFault.firedTimerStays.isActive { return self.entries(keeping: plan.states, key: fired.timer.key) }
+    #endif
     let isSetAgain = plan.timers.contains { $0.name == fired.name }
     if timer(fired.name) == fired.timer, !isSetAgain { entries.append(.timer(fired.name, nil)) }
     entries += Self.entries(setting: plan.timers, key: fired.timer.key)

@@ -125,6 +125,8 @@ struct Ledger: Sendable {
       case .state where PlantedFault.statesLostAtMove.isActive: return
       case .handled where PlantedFault.doneLostAtMove.isActive: return
       case .page where PlantedFault.doneLostAtMove.isActive: return
+      case .effect where PlantedFault.effectsLostAtMove.isActive: return
+      case .tail where PlantedFault.tailsLostAtMove.isActive: return
       default: break
       }
     #endif

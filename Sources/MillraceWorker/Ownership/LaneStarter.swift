@@ -56,7 +56,15 @@ struct LaneStarter: Sendable {
     let (end, survivors) = try await restores.pass {
       try Task.checkCancellation()
       async let isSame: Void = compare(committed, marks, ranges)
-      let mark = try await append(.owner(instance), toLedger: epoch.lane)
+      #if PLANTED_FAULTS
+        let mark =
+          PlantedFault.restoreToWatermark.isActive
+          ? (try await log.highWatermarks(of: [ledgerPartition], timeout: Self.questionTimeout)[ledgerPartition]?
+            .upperBound ?? 0) - 1
+          : try await append(.owner(instance), toLedger: epoch.lane)
+      #else
+        let mark = try await append(.owner(instance), toLedger: epoch.lane)
+      #endif
       if let reached = known.map(\.end).max(), mark < reached {
         throw TopicReplacement(partition: ledgerPartition, evidence: .ends(mark, before: reached))
       }

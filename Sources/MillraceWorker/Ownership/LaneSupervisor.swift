@@ -298,6 +298,9 @@ actor LaneSupervisor {
       parts.committer.detach(epoch)
       // A kept ledger must contain committed entries only. After a drop, it is not known which ones those are.
       kept[epoch.lane] = isDrop ? nil : await runner.keptLedger()
+      #if PLANTED_FAULTS
+        if PlantedFault.keptLedgerAfterLoss.isActive { kept[epoch.lane] = await runner.keptLedger() }
+      #endif
       await runner.stop()
       if await runner.isLeftUnmarked { starter.notices.left(epoch, as: runner.owner, runner.pool) }
     }
@@ -316,9 +319,6 @@ actor LaneSupervisor {
   }
 
   private func drain(_ runner: LaneRunner) async {
-    #if PLANTED_FAULTS
-      if PlantedFault.noDrain.isActive { return }
-    #endif
     var drain = Drain(limit: parts.policy.drainTimeout)
     var actions = drain.begin(now: parts.clock.now, handlers: await runner.stopTaking())
     while !drain.hasLeft, !Task.isCancelled {

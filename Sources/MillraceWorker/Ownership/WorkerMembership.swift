@@ -233,6 +233,9 @@ struct WorkerMembership: Sendable {
   /// answer, the process shuts down, or something else ends the process.
   /// - Throws: ``MillraceError`` if another living process has the name.
   private func confirmName(_ reader: any LogReader) async throws {
+    #if PLANTED_FAULTS
+      if PlantedFault.noNameInquiry.isActive { return }
+    #endif
     guard let name = parts.staticMember, parts.log.description.capabilities.contains(.staticMembership) else { return }
     var inquiry = NameInquiry(session: reader.sessionTimeout)
     defer { state.confirmName(isWaiting: false) }
@@ -274,6 +277,9 @@ struct WorkerMembership: Sendable {
   /// Asks the group coordinator once whether another process is the static member of this name.
   /// - Throws: ``ProducerLoss`` if it is; `KafkaError` if the coordinator did not answer.
   private func checkName(_ reader: any LogReader) async throws {
+    #if PLANTED_FAULTS
+      if PlantedFault.noNameCheck.isActive { return }
+    #endif
     guard parts.staticMember != nil, parts.log.description.capabilities.contains(.staticMembership),
       case .another(_, let host) = try await reader.instanceHolder(timeout: Self.questionTimeout)
     else { return }

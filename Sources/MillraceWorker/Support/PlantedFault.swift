@@ -30,6 +30,10 @@
     case timersLostAtMove = "timers-lost-at-move"
     /// A lane that starts does not restore its states.
     case statesLostAtMove = "states-lost-at-move"
+    /// A lane that starts does not restore its effects.
+    case effectsLostAtMove = "effects-lost-at-move"
+    /// A lane that starts does not restore which notification is the last of its key that waits.
+    case tailsLostAtMove = "tails-lost-at-move"
     /// A lane that starts does not restore the handled notifications.
     case doneLostAtMove = "done-lost-at-move"
     /// An effect begins before its intent is committed.
@@ -42,12 +46,24 @@
     case committedStatesOnly = "committed-states-only"
     /// Records do not wait for delayed ones of their key.
     case noStrictOrder = "no-strict-order"
+    /// A delayed record is not written to its retry topic.
+    case delayedRecordLost = "delayed-record-lost"
+    /// A timer that has fired stays in the ledger.
+    case firedTimerStays = "fired-timer-stays"
+    /// Completions of an earlier ownership of a lane count.
+    case epochUnchecked = "epoch-unchecked"
+    /// The ledger of a lost lane is used again when the lane comes back.
+    case keptLedgerAfterLoss = "kept-ledger-after-loss"
+    /// A process that was fenced or has lost its session joins without asking who has its name.
+    case noNameInquiry = "no-name-inquiry"
     /// Copies of a notification are handled again.
     case copiesAgain = "copies-again"
     /// A write that makes a batch due does not wake the committer.
     case lostWakeUp = "lost-wake-up"
-    /// A lane is handed over without its drain.
-    case noDrain = "no-drain"
+    /// A lane restores its ledger to the high watermark, without a record of its own at the end.
+    case restoreToWatermark = "restore-to-watermark"
+    /// A client is replaced without asking whether another process has the name.
+    case noNameCheck = "no-name-check"
     /// In at-least-once mode, a commit goes on although its lane was lost.
     case detachedWrites = "detached-writes"
     /// A worker that rejoins does not take over its transactional id before its lanes start.
