@@ -260,6 +260,6 @@ final class SimulatedReader: LogReader, @unchecked Sendable {
       .describeGroup, to: { $0.coordinator(of: group) }, within: timeout
     ) { cluster, answer in answer(.success(cluster.group(group).memberList)) }
     let members = try end.get("describe the group \(group)")
-    return InstanceHolder(of: instance, among: members, askedBy: lastMember)
+    return InstanceHolder(of: instance, among: members, askedBy: Set([lastMember].compactMap { $0 }))
   }
 }
