@@ -5,12 +5,12 @@
 # would end the next transaction of its epoch, and an event would be lost, or published twice.
 #
 # Behind the proxy run the loads of `scripts/scenario crash` (rolling restarts and kills), with their findings. The seed
-# chooses the requests and the steps. The runs hold EndTxn, all kinds of requests, and Produce alone. At least 100 requests
-# are held. At least 30 EndTxn arrive after an answer of the next transaction, and every one of them must be refused.
-# There must be no finding, a new producer for nine of ten held requests, and no rejoin. The last run is a control: without
-# the rule (CRASH_IGNORE_UNANSWERED=1, which only the worker of the crash scenarios reads) there must be a finding within
-# 100 held requests. --held also plays `scripts/scenario rehearse` behind the proxy, delays InitProducerId, and releases
-# requests after a time.
+# chooses the requests and the steps. The runs hold EndTxn, or all kinds of requests. At least 100 requests are held. At
+# least 30 EndTxn arrive after an answer of the next transaction, and every one of them must be refused. There must be no
+# finding, a new producer for nine of ten held requests, and no rejoin. The last run is a control: without the rule
+# (CRASH_IGNORE_UNANSWERED=1, which only the worker of the crash scenarios reads) there must be a finding within 100 held
+# requests. --held also plays `scripts/scenario rehearse` behind the proxy, delays Produce alone and InitProducerId, and
+# releases requests after a time.
 #
 #   scripts/scenario torn                  about three minutes; prints the random seed
 #   scripts/scenario torn --seed 7         repeats the runs of a seed
