@@ -18,7 +18,7 @@ struct SeedRunner {
     return "scripts/simulate --seed \(seed)\(steps ?? "")\(fault.map { " --planted \($0.rawValue)" } ?? "")"
   }
 
-  /// What a child reports.
+  /// The report of a child.
   struct Report {
     var hash = ""
     var simulated = 0.0

@@ -4,7 +4,7 @@ internal import KafkaClient
 internal import MillraceRecords
 internal import CSimulation
 
-/// What both kinds of producers do with records.
+/// The common part of both kinds of producers: places, sequence numbers and Produce requests.
 final class ProducerCore: @unchecked Sendable {
   let link: ClientLink
   var producerID: Int64 = -1

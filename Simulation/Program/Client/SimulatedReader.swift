@@ -1,4 +1,4 @@
-// librdkafka's consumer in a group: joining, heartbeats, revocations, and what it does when it loses its session.
+// librdkafka's consumer in a group: joins, heartbeats, revocations and lost sessions.
 
 internal import KafkaClient
 internal import MillraceRecords

@@ -31,7 +31,7 @@ final class Fleet: @unchecked Sendable {
     policy.retryDelays = [.seconds(2), .seconds(20)]
     policy.ordering = plan.ordering
     policy.recordsInFlight = 8
-    policy.drainTimeout = .seconds(4)
+    policy.drainTimeout = plan.drain
     self.policy = policy
     topics = WorkerTopics(worker: "mill", inputs: [Self.input], delays: policy.retryDelays, prefix: "")
     writer = PartitionWriter(cluster)

@@ -7,7 +7,7 @@ internal import MillraceTime
 
 @testable internal import PlantedWorker
 
-/// What notification a number stands for.
+/// The behaviour of the handler for a notification, by its number.
 struct Work {
   var number: Int
 
@@ -66,7 +66,7 @@ struct FleetHandler: LaneHandling {
     let count = try await count(of: key, recorder) + 1
     var results = try Outcome.Results().emitting(Answer(id: item.id, key: key, count: count))
       .keeping("count-\(key)", Array("\(count)".utf8))
-    if fleet.plan.hasLongStates { results = try await keepLongState(key, count, results, recorder) }
+    if fleet.plan.hasLongStates { results = try await keepLongStates(key, count, results, recorder) }
     let outcome = Outcome(.done(results))
     guard work.setsTimer else { return outcome }
     let delay = Duration.milliseconds(500 * (1 + work.number % 40))
@@ -80,27 +80,31 @@ struct FleetHandler: LaneHandling {
 
   /// Keeps states whose length and content later runs for the key can check. Their names are numbers, which the ledger's
   /// table keeps in few bytes.
-  private func keepLongState(
+  private func keepLongStates(
     _ key: String, _ count: Int, _ results: Outcome.Results, _ recorder: any EffectRecorder
   ) async throws -> Outcome.Results {
-    let slots = 16
-    let name = "\((Int(key.dropFirst()) ?? 0) * 100 + 1_000 + count % slots)"
-    let expected = count <= slots ? nil : Self.longState(count - slots)
-    let found = try await recorder.state(name)
-    if found != expected {
-      fleet.journal.problem(
-        """
-        the state \(name) of \(key) has \(found?.count ?? -1) bytes before run \(count) instead of \
-        \(expected?.count ?? -1), or others
-        """)
+    var results = results
+    let (statesOfRun, slots) = (4, 64)
+    for index in count * statesOfRun..<(count + 1) * statesOfRun {
+      let name = "\((Int(key.dropFirst()) ?? 0) * 100 + 1_000 + index % slots)"
+      let expected = index - slots < statesOfRun ? nil : Self.longState(index - slots)
+      let found = try await recorder.state(name)
+      if found != expected {
+        fleet.journal.problem(
+          """
+          the state \(name) of \(key) has \(found?.count ?? -1) bytes before run \(count) instead of \
+          \(expected?.count ?? -1), or others
+          """)
+      }
+      results = results.keeping(name, Self.longState(index))
     }
-    return results.keeping(name, Self.longState(count))
+    return results
   }
 
   /// Every third state is longer than a block of the ledger's table.
-  private static func longState(_ count: Int) -> [UInt8] {
-    let length = count.isMultiple(of: 3) ? 16_385 + (count * 7_919) % 40_000 : 1 + count % 3
-    return [UInt8](repeating: UInt8(truncatingIfNeeded: count), count: length)
+  private static func longState(_ index: Int) -> [UInt8] {
+    let length = index.isMultiple(of: 3) ? 16_385 + (index * 7_919) % 1_000 : 1 + index % 3
+    return [UInt8](repeating: UInt8(truncatingIfNeeded: index), count: length)
   }
 
   /// Calls a receiver that does not deduplicate. The body is random, unless an earlier intent has one.
@@ -127,7 +131,7 @@ struct FleetHandler: LaneHandling {
   }
 }
 
-/// What happened outside of Kafka. It outlives every process.
+/// The effects and errors outside of Kafka. It outlives every process.
 final class Journal: @unchecked Sendable {
   private(set) var bodies: [String: Set<[UInt8]>] = [:]
   private(set) var problems: [String] = []

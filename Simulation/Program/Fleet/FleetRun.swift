@@ -20,7 +20,7 @@ struct RunResult: Sendable {
 final class FleetRun: @unchecked Sendable {
   private let plan: Plan
   private let fleet: Fleet
-  /// The notifications that must be answered: those of a topic that was deleted afterwards may be lost.
+  /// The notifications that must be answered. A topic that is deleted loses earlier ones.
   private var required: Set<String> = []
   private var recreatedTopics: Set<String> = []
   private var isOperating = false

@@ -66,10 +66,12 @@ struct Plan: Sendable, CustomStringConvertible {
   var gap: Duration
   var areStatic: Bool
   var ordering: WorkerPolicy.Ordering
-  /// Whether handlers keep states of up to 55 KiB beside small ones.
+  /// Whether handlers keep states of more than 16 KiB beside small ones.
   var hasLongStates: Bool
   /// The longest run of a handler.
   var longestRun: Duration
+  /// The longest time to hand over a lane.
+  var drain: Duration
   var steps: [Step] = []
 
   /// The time for which records and faults arrive. Afterwards everything heals.
@@ -88,10 +90,11 @@ struct Plan: Sendable, CustomStringConvertible {
     gap = .milliseconds(random.number(200...2_000))
     areStatic = random.chance(0.5)
     ordering = random.chance(0.3) ? .strict : .free
-    hasLongStates = random.chance(0.1)
+    hasLongStates = random.chance(0.15)
     // A large table, so that long and short states share its segments.
-    if hasLongStates { (lanes, records, gap) = (1, 300, .milliseconds(200)) }
+    if hasLongStates { (lanes, records, gap) = (1, 200, .milliseconds(200)) }
     longestRun = .milliseconds(random.number(1...800))
+    drain = .milliseconds(random.number(300...4_000))
     let kinds = Set((0..<random.number(1...5)).map { _ in random.number(0...12) })
     let count = random.number(1...16)
     for _ in 0..<count {
