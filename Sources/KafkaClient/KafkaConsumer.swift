@@ -340,7 +340,7 @@ public final class KafkaConsumer: Sendable {
     joinAnewIfTopicsAreMissing(from: queues.map(\.partition))
   }
 
-  /// Adds the present member id to those of the client. Runs on the blocking thread.
+  /// Notes the present member id. Runs on the blocking thread.
   private func noteMemberID() {
     if let id = presentMemberID { state.withLock { _ = $0.memberIDs.insert(id) } }
   }

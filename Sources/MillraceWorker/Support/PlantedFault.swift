@@ -64,7 +64,7 @@
     case restoreToWatermark = "restore-to-watermark"
     /// A client is replaced without asking whether another process has the name.
     case noNameCheck = "no-name-check"
-    /// In at-least-once mode, a commit goes on although its lane was lost.
+    /// In at-least-once mode, a commit continues after its lane was lost.
     case detachedWrites = "detached-writes"
     /// A worker that rejoins does not take over its transactional id before its lanes start.
     case lanesBeforeTakeOver = "lanes-before-take-over"

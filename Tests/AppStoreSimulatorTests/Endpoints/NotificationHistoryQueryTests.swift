@@ -31,7 +31,7 @@ import Testing
     ([("notificationType", "REFUND"), ("notificationSubtype", "INITIAL_BUY")], .invalidNotificationType),
     ([("notificationSubtype", "INITIAL_BUY")], nil),
     ([("notificationSubtype", "EXPLODED")], .invalidNotificationType),
-    ([("transactionId", "x")], .invalidTransactionId),
+    ([("transactionId", "x")], nil), ([("transactionId", "../x")], .invalidTransactionId),
     ([("transactionId", "2000000123456789")], nil), ([("transactionId", 2)], .invalidTransactionId),
     ([("transactionId", "2"), ("notificationType", "REFUND")], .multipleFiltersSupplied),
     ([("onlyFailures", true)], nil), ([("onlyFailures", "true")], .badRequest),

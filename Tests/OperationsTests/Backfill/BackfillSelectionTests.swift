@@ -67,7 +67,7 @@ struct BackfillSelectionTests {
       (.of(from: "1d", type: "REFUNDS"), "--type", "REFUND"),
       (.of(from: "1d", type: "REFUND", subtype: "UPGRADE"), "--subtype", "subtype"),
       (.of(from: "1d", type: "REFUND", transaction: "7"), "--type", "transactionId"),
-      (.of(from: "1d", transaction: "seven"), "--transaction", "digits"),
+      (.of(from: "1d", transaction: "../seven"), "--transaction", "1024 bytes"),
       (.of(from: nil), "--from", "missing"), (.of(from: "yesterday"), "--from", "not a date"),
       (.of(from: "1d", environment: "Xcode"), "--environment", "Production"),
     ])
