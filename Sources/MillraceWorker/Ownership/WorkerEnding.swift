@@ -37,15 +37,15 @@ final class WorkerEnding: Sendable {
   /// A membership that ended because of a loss, with its reader, which has left the group.
   struct Former {
     var loss: ProducerLoss
-    var reader: any LogReader
+    /// Nil if the membership ended before it had one.
+    var reader: (any LogReader)?
   }
 
   /// Removes and returns the last membership if a loss has ended it.
   func takeFormer() -> Former? {
     state.withLock { state in
       defer { (state.loss, state.reader) = (nil, nil) }
-      guard let loss = state.loss, let reader = state.reader else { return nil }
-      return Former(loss: loss, reader: reader)
+      return state.loss.map { Former(loss: $0, reader: state.reader) }
     }
   }
 

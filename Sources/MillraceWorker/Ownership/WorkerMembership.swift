@@ -20,8 +20,8 @@ struct WorkerMembership: Sendable {
   let limits: TimeLimits
   let state: WorkerState
   let ending: WorkerEnding
-  /// The membership before this one; nil for the first one of the process.
-  let former: WorkerEnding.Former?
+  /// The loss that ended the last membership; nil for the first one of the process.
+  let lastLoss: ProducerLoss?
   /// Opens when the group has sent an assignment.
   private let joined = Latch()
   /// Opens when the writer can write.
@@ -29,7 +29,7 @@ struct WorkerMembership: Sendable {
 
   init(
     _ parts: WorkerRuntime.Parts, lanes: Int, notices: LivenessNotices, limits: TimeLimits, state: WorkerState,
-    ending: WorkerEnding, after former: WorkerEnding.Former?
+    ending: WorkerEnding, after loss: ProducerLoss?
   ) {
     self.parts = parts
     self.lanes = lanes
@@ -37,18 +37,23 @@ struct WorkerMembership: Sendable {
     self.limits = limits
     self.state = state
     self.ending = ending
-    self.former = former
+    lastLoss = loss
+  }
+
+  /// Waits until it is clear that no other process has taken the name since the former membership. Only that one's reader
+  /// knows the member ids that it had. The caller releases it afterwards, and with it the connections of its client.
+  /// - Returns: False if the worker is to end.
+  /// - Throws: ``MillraceError`` if another living process has the name.
+  func mayFollow(_ former: WorkerEnding.Former) async throws -> Bool {
+    if let reader = former.reader { try await confirmName(reader) }
+    if ending.cause != nil || Task.isShuttingDownGracefully { return false }
+    parts.metrics.rejoined(former.loss.reason)
+    return true
   }
 
   /// Runs until the worker has left its group.
   /// - Returns: Whether a transaction was committed.
   func run() async throws -> Bool {
-    if let former {
-      // Since that membership, another process may have taken the name. Only its reader knows the ids that it had.
-      try await confirmName(former.reader)
-      if ending.cause != nil || Task.isShuttingDownGracefully { return false }
-      parts.metrics.rejoined(former.loss.reason)
-    }
     let reader = try parts.log.makeReader(
       group: parts.topics.group, topics: parts.topics.sources, options: readerOptions)
     let writer = try makeWriter()
@@ -161,7 +166,7 @@ struct WorkerMembership: Sendable {
       try Task.checkCancellation()
       // An error in a process that has never written needs an operator.
       if case .transactional = writer, let error = error as? KafkaError, let loss = ProducerLoss(error),
-        former != nil || loss.reason == .fenced
+        lastLoss != nil || loss.reason == .fenced
       {
         throw loss
       }

@@ -114,7 +114,11 @@ package struct WorkerRuntime: Service {
     var former: WorkerEnding.Former?
     while true {
       let membership = WorkerMembership(
-        parts, lanes: lanes, notices: notices, limits: limits, state: state, ending: ending, after: former)
+        parts, lanes: lanes, notices: notices, limits: limits, state: state, ending: ending, after: former?.loss)
+      if let last = former {
+        guard try await membership.mayFollow(last) else { return }
+      }
+      former = nil
       let hasCommitted = try await membership.run()
       former = ending.takeFormer()
       guard let loss = former?.loss, ending.cause == nil, !Task.isCancelled, !Task.isShuttingDownGracefully else {
