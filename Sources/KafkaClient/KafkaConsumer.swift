@@ -127,17 +127,18 @@ public final class KafkaConsumer: Sendable {
     }
   }
 
-  /// Revokes the assignment, and calls `next` once the reader has handed it over.
+  /// Revokes the assignment, and calls `next` once the reader has handed it over, and what was revoked before.
   ///
   /// librdkafka sends no heartbeats while it closes a client. A reader that then took longer than the session would lose
   /// its partitions and could commit nothing. So it hands them over before, as a member of the group.
   private func handOver(then next: @escaping @Sendable () -> Void) {
     guard case .group = subscription else { return next() }
-    let queues = state.withLock { state in
+    let (queues, isHandingOver) = state.withLock { state in
       defer { state.queues = [:] }
-      return state.queues
+      return (state.queues, state.openRevocations > 0)
     }
-    guard !queues.isEmpty else { return next() }
+    // The reader handles revocations in order, so one without partitions waits for the others.
+    guard !queues.isEmpty || isHandingOver else { return next() }
     for queue in queues.values { queue.close() }
     feed.send(
       .revoked(

@@ -102,18 +102,24 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: LogBackend.realServers != nil, "no KAFKA_BOOTSTRAP_SERVERS"), arguments: [false, true])
-  func `a member that shuts down can commit for longer than its session`(isStatic: Bool) async throws {
+  @Test(
+    .enabled(if: LogBackend.realServers != nil, "no KAFKA_BOOTSTRAP_SERVERS"), arguments: [false, true], [false, true])
+  func `a member that shuts down can commit for longer than its session`(
+    isStatic: Bool, isRebalancing: Bool
+  ) async throws {
     let test = try await LogUnderTest(.real)
     let partition = TopicPartition(topic: try await test.topic(), partition: 0)
     // The shortest that brokers allow.
     var options = LogReaderOptions(instance: isStatic ? "one" : nil)
     options.sessionTimeout = .seconds(6)
     try await test.withMember(of: [partition.topic], options: options) { member in
-      member.reader.shutDown()
+      let other = Task { if isRebalancing { try await test.withMember(of: [partition.topic]) { _ in } } }
+      if !isRebalancing { member.reader.shutDown() }
       guard case .revoked(let revocation) = try await member.next() else {
         return #expect(Bool(false), "no revocation")
       }
+      // Also if the group has revoked the partition before.
+      member.reader.shutDown()
       let (clock, began) = (ContinuousClock(), ContinuousClock.now)
       var offset: Int64 = 0
       while began.duration(to: clock.now) < .seconds(8) {
@@ -121,6 +127,10 @@ import Testing
         try await member.reader.commit([CommittedOffset(partition, offset: offset)])
       }
       revocation.complete()
+      while let event = await member.nextOrEnd() {
+        if case .revoked(let rest) = event { rest.complete() }
+      }
+      try await other.value
     }
   }
 
