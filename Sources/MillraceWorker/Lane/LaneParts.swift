@@ -26,7 +26,7 @@ struct LaneParts: Sendable {
   var metrics: WorkerMetrics
   var logger: Logger
 
-  var patience: TopicPatience { TopicPatience(topics: topics, log: log, clock: clock, logger: logger) }
+  var readRetry: TopicReadRetry { TopicReadRetry(topics: topics, log: log, clock: clock, logger: logger) }
 
   /// Counts and logs offsets whose records were deleted before the worker read them.
   /// - Parameter count: The number of lost offsets, if the worker has read some offsets of the range.

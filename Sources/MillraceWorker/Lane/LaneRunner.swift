@@ -61,7 +61,7 @@ actor LaneRunner {
     defer { pool.stop() }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await LaneCommands(lane: self, consumer: self.parts.commands).run() }
-      for partition in partitions { group.addTask { try await self.take(from: partition) } }
+      for partition in partitions { group.addTask { try await PartitionReader(partition, of: self).run() } }
       group.addTask { try await self.keepTime() }
       group.addTask { [faults] in for await error in faults { throw error } }
       while let end = await group.nextResult() {
@@ -87,51 +87,9 @@ actor LaneRunner {
 
   // MARK: - Reading
 
-  private static let pageSize = 64
-
-  /// Reads a partition until it is revoked. A full lane stops reading, which is its back-pressure.
-  private nonisolated func take(from partition: any LogPartition) async throws {
-    let source = parts.topics.source(of: partition.partition.topic)
-    var next = Int64.min
-    while await hasRoom(for: source) {
-      guard let page = try await nextPage(of: partition) else { return }
-      // Kafka lets a reader begin again, without an error, if its offset is beyond the end of the partition.
-      if let first = page.records.first, first.offset < next { try await confirm(partition.partition) }
-      if let last = page.records.last { next = last.offset + 1 }
-      // Headers are parsed outside of the actor, so several cores can share the work of a lane.
-      await receive(
-        LaneItem.batch(page.records, source: source, clock: parts.clock), from: partition.partition.topic,
-        end: page.end)
-    }
-  }
-
-  /// Returns the next page of a partition; nil if it was revoked.
-  private nonisolated func nextPage(of partition: any LogPartition) async throws -> LogPage? {
-    while true {
-      do {
-        return try await partition.nextPage(upTo: Self.pageSize)
-      } catch {
-        guard error.isUnknownTopic else { throw error }
-        // The client continues by itself once its broker knows the topic.
-        try await parts.patience.confirmTopics()
-      }
-    }
-  }
-
-  /// Throws if a source is another topic than the one that the lane has read.
-  private func confirm(_ source: TopicPartition) async throws {
-    guard let memory = progress.sources[source.topic]?.memory else { return }
-    do {
-      try await parts.check.confirm([source: memory])
-    } catch let error as KafkaError where error.isRetriable || error.isUnknownTopic {
-      // The supervisor compares it again. Until then the lane skips the records.
-      parts.logger.warning(
-        "a topic was read from an earlier offset again, and cannot be compared yet",
-        metadata: ["source": "\(source)", "error": "\(error)"])
-    }
-  }
-
-  private func hasRoom(for source: LaneSource) async -> Bool {
+  /// Waits for room. A full lane stops reading, which is its back-pressure.
+  /// - Returns: False if the lane ends.
+  func hasRoom(for source: LaneSource) async -> Bool {
     while state.isRunning {
       if state.hasRoom(for: source) { return true }
       await waitForRoom()
@@ -139,7 +97,9 @@ actor LaneRunner {
     return false
   }
 
-  private func receive(_ items: [LaneItem], from topic: String, end: Int64?) async {
+  /// Takes records.
+  /// - Parameter end: The end of the partition, if the reader has reached it.
+  func receive(_ items: [LaneItem], from topic: String, end: Int64?) async {
     for item in items {
       guard state.isRunning else { return }
       guard let item = state.receive(item, now: parts.clock.wallTime) else { continue }

@@ -24,7 +24,7 @@ struct LaneCommands: Sendable {
 
   /// Executes commands until the lane ends. Dead letters do not wait for replays, nor one replay for another.
   func run() async throws {
-    let (commands, earlier) = try await parts.patience.call(
+    let (commands, earlier) = try await parts.readRetry.run(
       "cannot read the commands", metadata: ["lane": "\(epoch.lane)"]
     ) {
       (try await consumer.commands(for: epoch), try await copiesOfEarlierOwners())

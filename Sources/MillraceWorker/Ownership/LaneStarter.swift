@@ -35,7 +35,7 @@ struct LaneStarter: Sendable {
   /// - Parameter kept: The ledger from this process's last ownership of the lane, if any.
   func start(_ epoch: LaneEpoch, _ partitions: [any LogPartition], _ kept: KeptLedger?) async throws -> LaneRunner {
     try await writerIsReady.wait()
-    return try await parts.patience.call("cannot start a lane", metadata: ["lane": "\(epoch.lane)"]) {
+    return try await parts.readRetry.run("cannot start a lane", metadata: ["lane": "\(epoch.lane)"]) {
       try await restore(epoch, partitions, kept)
     }
   }

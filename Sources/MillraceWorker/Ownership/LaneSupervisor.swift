@@ -178,7 +178,7 @@ actor LaneSupervisor {
   /// Ends the worker if a topic no longer exists. librdkafka waits for such a topic, with retriable errors.
   private func checkCounts() async {
     do {
-      try await parts.patience.confirmTopics()
+      try await parts.readRetry.confirmTopics()
     } catch let error as MillraceError {
       parts.committer.abandon()
       fail(error)

@@ -87,7 +87,7 @@ struct WorkerMembership: Sendable {
       }
       await withTaskGroup(of: Void.self) { followers in
         followers.addTask {
-          await ending.onFailure { try await parts.patience.call("cannot read the commands", commands.follow) }
+          await ending.onFailure { try await parts.readRetry.run("cannot read the commands", commands.follow) }
         }
         followers.addTask { await ending.onFailure(of: supervisor.watchLag) }
         followers.addTask { await prepare(writer.client) }

@@ -36,7 +36,7 @@ package struct WorkerRuntime: Service {
     var metrics: WorkerMetrics
     var logger: Logger
 
-    var patience: TopicPatience { TopicPatience(topics: topics, log: log, clock: clock, logger: logger) }
+    var readRetry: TopicReadRetry { TopicReadRetry(topics: topics, log: log, clock: clock, logger: logger) }
 
     var transactionalID: String { "\(topics.group).\(instance)" }
   }

@@ -142,18 +142,18 @@ import Testing
 
   @Test func `a worker whose topic stays unknown names it`() async throws {
     let fleet = try WorkerFleet(lanes: 1)
-    let patience = TopicPatience(
+    let reads = TopicReadRetry(
       topics: fleet.topics, log: WithoutTopics(log: fleet.log), clock: fleet.clock, logger: WorkerFleet.logger)
     let failed = FleetProcess.Shared<(any Error)?>(nil)
     let call = Task {
-      do { try await patience.call("cannot test") { throw Self.unknown } } catch { failed.set(error) }
+      do { try await reads.run("cannot test") { throw Self.unknown } } catch { failed.set(error) }
     }
     let time = try #require(await fleet.until { failed.get() != nil })
-    #expect(time >= TopicPatience.unknownTopicLimit && time < TopicPatience.unknownTopicLimit * 2)
+    #expect(time >= TopicReadRetry.unknownTopicLimit && time < TopicReadRetry.unknownTopicLimit * 2)
     #expect("\(try #require(failed.get()))".contains(fleet.topics.ledger))
     await call.value
     failed.set(nil)
-    let look = Task { do { try await patience.confirmTopics() } catch { failed.set(error) } }
+    let look = Task { do { try await reads.confirmTopics() } catch { failed.set(error) } }
     #expect(await fleet.until { failed.get() != nil } != nil)
     #expect(failed.get() is MillraceError)
     await look.value

@@ -9,7 +9,7 @@ internal import MillraceTime
 ///
 /// The worker has seen its topics when it started. So if a broker does not know one, the broker has just started, or the
 /// topic was deleted meanwhile. After a minute the worker looks.
-struct TopicPatience: Sendable {
+struct TopicReadRetry: Sendable {
   let topics: WorkerTopics
   let log: any RecordLog
   let clock: MillraceClock
@@ -22,7 +22,7 @@ struct TopicPatience: Sendable {
   /// Calls `body` until it succeeds.
   /// - Parameter what: The first words of the log message, such as "cannot start a lane".
   /// - Throws: Other errors of `body`; ``MillraceError`` if a topic is missing.
-  func call<Value>(
+  func run<Value>(
     _ what: String, metadata: Logger.Metadata = [:], _ body: () async throws -> Value
   ) async throws -> Value {
     var pause = Self.shortestPause
