@@ -4,8 +4,8 @@
 internal import CRDKafka
 
 extension KafkaError {
-  /// Whether an error passes by itself.
-  enum Passing: Sendable, Hashable {
+  /// Whether the same call can succeed later, without a change.
+  enum Retriability: Sendable, Hashable {
     /// Yes. A broker or coordinator is unavailable, starting, moving or short of replicas, or a local queue is full.
     case yes
     /// Only if the topic exists. A broker that has just started, or a client with old metadata, does not know it yet; a
@@ -29,7 +29,7 @@ extension KafkaError {
     /// look up an offset or replace the client.
     case state
     /// The record may be in Kafka already. Whether to send it again is for the caller to decide.
-    case doubt
+    case unanswered
     /// The client was closed, or its user interrupted the call.
     case closed
     /// A defect of this machine: memory, files, threads.
@@ -44,9 +44,9 @@ extension KafkaError {
 
   /// Whether this error means that the broker or the client does not know the topic or the partition. If the topic
   /// exists, the same call may succeed later.
-  package var isUnknownTopic: Bool { Self.passing(code) == .ifTopicExists }
+  package var isUnknownTopic: Bool { Self.retriability(of: code) == .ifTopicExists }
 
-  static func passing(_ code: Code) -> Passing { table[code] ?? .no(.unknown) }
+  static func retriability(of code: Code) -> Retriability { table[code] ?? .no(.unknown) }
 
   /// All codes. A code that is missing here counts as ``Reason/unknown``.
   static let table = Dictionary(entries) { first, _ in first }
@@ -54,11 +54,11 @@ extension KafkaError {
   /// The codes as they are listed.
   static var listed: [Code] { entries.map(\.0) }
 
-  private static let entries: [(Code, Passing)] =
-    groups.flatMap { passing, codes in codes.map { (.of($0), passing) } }
-    + later.flatMap { passing, numbers in numbers.map { (Code(rawValue: $0), passing) } }
+  private static let entries: [(Code, Retriability)] =
+    groups.flatMap { retriability, codes in codes.map { (.of($0), retriability) } }
+    + later.flatMap { retriability, numbers in numbers.map { (Code(rawValue: $0), retriability) } }
 
-  private static let groups: [(Passing, [rd_kafka_resp_err_t])] = [
+  private static let groups: [(Retriability, [rd_kafka_resp_err_t])] = [
     (
       .yes,
       [
@@ -157,7 +157,7 @@ extension KafkaError {
         RD_KAFKA_RESP_ERR_OPERATION_NOT_ATTEMPTED,
       ]
     ),
-    (.no(.doubt), [RD_KAFKA_RESP_ERR__PURGE_INFLIGHT, RD_KAFKA_RESP_ERR_DUPLICATE_SEQUENCE_NUMBER]),
+    (.no(.unanswered), [RD_KAFKA_RESP_ERR__PURGE_INFLIGHT, RD_KAFKA_RESP_ERR_DUPLICATE_SEQUENCE_NUMBER]),
     (
       .no(.closed),
       [
@@ -189,7 +189,7 @@ extension KafkaError {
   ]
 
   /// Codes of librdkafka 2.1 to 2.16, which the headers of 2.0 do not have.
-  private static let later: [(Passing, [Int32])] = [
+  private static let later: [(Retriability, [Int32])] = [
     // _DESTROY_BROKER (the client has dropped a broker), SHARE_SESSION_NOT_FOUND, INVALID_SHARE_SESSION_EPOCH,
     // SHARE_SESSION_LIMIT_REACHED.
     (.yes, [-137, 122, 123, 133]),

@@ -127,14 +127,15 @@ extension KafkaError {
     self.init(
       code: .of(error), operation: operation,
       reason: rd_kafka_err2str(error).map { String(cString: $0) } ?? "unknown error",
-      isRetriable: Self.passing(.of(error)) == .yes)
+      isRetriable: Self.retriability(of: .of(error)) == .yes)
   }
 
   /// Creates an error from librdkafka's error object and destroys the object.
   init(consuming error: OpaquePointer, operation: String) {
     let requiresAbort = rd_kafka_error_txn_requires_abort(error) != 0
     let isFatal = rd_kafka_error_is_fatal(error) != 0
-    let mayRetry = rd_kafka_error_is_retriable(error) != 0 || Self.passing(.of(rd_kafka_error_code(error))) == .yes
+    let mayRetry =
+      rd_kafka_error_is_retriable(error) != 0 || Self.retriability(of: .of(rd_kafka_error_code(error))) == .yes
     self.init(
       code: .of(rd_kafka_error_code(error)), operation: operation,
       reason: rd_kafka_error_string(error).map { String(cString: $0) } ?? "unknown error",

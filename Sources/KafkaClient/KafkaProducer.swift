@@ -45,7 +45,7 @@ public final class KafkaProducer: Sendable {
     var retired: [ProducerClient] = []
     var topics: Set<String> = []
     /// When it was last asked why a client does not reach a topic.
-    var doubted: ContinuousClock.Instant?
+    var lookedAt: ContinuousClock.Instant?
   }
 
   /// Creates a client without waiting for a connection. If the cluster is unreachable, ``send(_:)`` fails.
@@ -138,7 +138,7 @@ public final class KafkaProducer: Sendable {
       case .acknowledged(let position): return position
       case .failed(let error):
         let error = judged(error, of: client)
-        if error.code == .messageTimedOut { doubt(client, for: record.topic) }
+        if error.code == .messageTimedOut { replaceIfStuck(client, for: record.topic) }
         guard error.code == .queueFull || isForNextClient(error, of: client) else { throw error }
         guard await room.wait(ticket, until: deadline) else { throw error }
         isLimited = true
@@ -172,7 +172,7 @@ public final class KafkaProducer: Sendable {
           positions.append(position)
         case .failed(let error):
           let error = judged(error, of: client)
-          if error.code == .messageTimedOut, let record = records.first { doubt(client, for: record.topic) }
+          if error.code == .messageTimedOut, let record = records.first { replaceIfStuck(client, for: record.topic) }
           guard isForNextClient(error, of: client) else { throw unwritten ?? error }
           unwritten = unwritten ?? error
         }
@@ -194,30 +194,30 @@ public final class KafkaProducer: Sendable {
     if left == 0, !isOpen { handle.wake.signal() }
   }
 
-  /// Replaces a client whose records of a topic are not acknowledged in time although the cluster is well. If a topic
+  /// Replaces a client whose records of a topic are not acknowledged in time although the cluster is healthy. If a topic
   /// was deleted and created again, some versions of librdkafka keep sending to the leaders of the old one, because its
   /// partitions had higher leader epochs (librdkafka issue 4898).
-  private func doubt(_ client: ProducerClient, for topic: String) {
+  private func replaceIfStuck(_ client: ProducerClient, for topic: String) {
     let now = ContinuousClock.now
     let isDue = state.withLock { state in
-      guard state.client === client, state.doubted.map({ $0.duration(to: now) >= Self.doubtInterval }) ?? true else {
+      guard state.client === client, state.lookedAt.map({ $0.duration(to: now) >= Self.stuckInterval }) ?? true else {
         return false
       }
-      state.doubted = now
+      state.lookedAt = now
       return true
     }
     guard !isTransactional, isDue else { return }
     client.handle.blocking.schedule { [self] in
-      guard isOpen, !client.hasFailed, client.isWell(topic, timeout: Self.doubtTimeout) else { return }
-      client.giveUp(
+      guard isOpen, !client.hasFailed, client.isHealthy(topic, timeout: Self.stuckTimeout) else { return }
+      client.abandon(
         KafkaError(
           code: .messageTimedOut, operation: "send to \(topic)",
           reason: "records are not acknowledged although every partition has a leader and all replicas"))
     }
   }
 
-  private static let doubtInterval = Duration.seconds(30)
-  private static let doubtTimeout = Duration.seconds(5)
+  private static let stuckInterval = Duration.seconds(30)
+  private static let stuckTimeout = Duration.seconds(5)
 
   /// Returns a fatal error of a plain producer's client as retriable, because a new client replaces the failed one.
   private func judged(_ error: KafkaError, of client: ProducerClient) -> KafkaError {

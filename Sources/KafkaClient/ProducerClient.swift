@@ -12,7 +12,7 @@ final class ProducerClient: Sendable {
   /// The number of records that librdkafka has accepted and not reported on.
   private let unreported = Atomic<Int>(0)
   private let failed = Atomic<Bool>(false)
-  private let surrender = Mutex<KafkaError?>(nil)
+  private let abandonedFor = Mutex<KafkaError?>(nil)
 
   /// Creates a client.
   /// - Parameters:
@@ -30,15 +30,15 @@ final class ProducerClient: Sendable {
     isTransactional = properties["transactional.id"] != nil
   }
 
-  /// Whether the client had a fatal error, after which it sends nothing more, or was given up.
+  /// Whether the client had a fatal error, after which it sends nothing more, or was abandoned.
   var hasFailed: Bool { failed.load(ordering: .sequentiallyConsistent) }
 
   /// The error for which the client is or will be replaced; nil if there is none.
-  var failure: KafkaError? { handle.fatalError ?? surrender.withLock { $0 } }
+  var failure: KafkaError? { handle.fatalError ?? abandonedFor.withLock { $0 } }
 
   /// Lets the client be replaced although it has no fatal error.
-  func giveUp(_ reason: KafkaError) {
-    surrender.withLock { $0 = reason }
+  func abandon(_ reason: KafkaError) {
+    abandonedFor.withLock { $0 = reason }
     failed.store(true, ordering: .sequentiallyConsistent)
     handle.wake.signal()
   }
@@ -131,7 +131,7 @@ final class ProducerClient: Sendable {
   }
 
   /// Whether the cluster answers, and every partition of a topic has a leader and all of its replicas. Blocks.
-  func isWell(_ topic: String, timeout: Duration) -> Bool {
+  func isHealthy(_ topic: String, timeout: Duration) -> Bool {
     guard let asked = rd_kafka_topic_new(handle.rk, topic, nil) else { return false }
     defer { rd_kafka_topic_destroy(asked) }
     var metadata: UnsafePointer<rd_kafka_metadata>?

@@ -32,7 +32,7 @@ import Testing
       print("librdkafka \(String(cString: rd_kafka_version_str())) has codes that the table does not list: \(missing)")
     }
     for code in codes.keys where KafkaError.table[code] == nil {
-      #expect(KafkaError.passing(code) == .no(.unknown))
+      #expect(KafkaError.retriability(of: code) == .no(.unknown))
     }
   }
 
