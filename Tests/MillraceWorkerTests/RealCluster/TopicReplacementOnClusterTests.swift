@@ -72,52 +72,49 @@ struct TopicReplacementOnClusterTests {
     try await requireAll(sent, after: cluster)
   }
 
-  @Test func `a worker without its ledger waits for the operator's decision`() async throws {
-    for isFromStart in [false, true] {
-      let cluster = try await WorkerCluster(.real, lanes: 1)
-      let first = try await cluster.start()
-      let before = try await receive(5, cluster)
-      try await cluster.events(for: before)
-      _ = try await cluster.committed()
-      try await first.leave()
-      try await cluster.recreate(cluster.topics.ledger)
-      for _ in 0..<2 {
-        try await requireStop(try await cluster.start(), of: cluster.topics.ledger, saying: "effects can repeat")
-      }
-      try await cluster.resetOffsets(of: cluster.topics.sources, toEarliest: isFromStart)
-      let last = try await cluster.start()
-      let after = try await receive(3, cluster)
-      try await cluster.events(for: after)
-      _ = try await cluster.committed()
-      try await last.leave()
-      #expect(try await cluster.events().count == (isFromStart ? 13 : 8))
+  @Test(arguments: [false, true])
+  func `a worker without its ledger waits for the operator's decision`(isFromStart: Bool) async throws {
+    let cluster = try await WorkerCluster(.real, lanes: 1)
+    let first = try await cluster.start()
+    let before = try await receive(5, cluster)
+    try await cluster.events(for: before)
+    _ = try await cluster.committed()
+    try await first.leave()
+    try await cluster.recreate(cluster.topics.ledger)
+    for _ in 0..<2 {
+      try await requireStop(try await cluster.start(), of: cluster.topics.ledger, saying: "effects can repeat")
     }
+    try await cluster.resetOffsets(of: cluster.topics.sources, toEarliest: isFromStart)
+    let last = try await cluster.start()
+    let after = try await receive(3, cluster)
+    try await cluster.events(for: after)
+    _ = try await cluster.committed()
+    try await last.leave()
+    #expect(try await cluster.events().count == (isFromStart ? 13 : 8))
   }
 
-  @Test func `a running worker stops if its ledger or its retry topic was created again`() async throws {
-    for isLedger in [true, false] {
-      let cluster = try await WorkerCluster(.real, lanes: 1)
-      let worker = try await cluster.start()
-      try await cluster.events(for: try await cluster.receive(.didRenew, .didFailToRenew, .didRenew))
-      _ = try await cluster.committed()
-      let topic = isLedger ? cluster.topics.ledger : cluster.topics.retries[0]
-      try await cluster.recreate(topic)
-      await worker.runtime.measureLag()
-      try await requireStop(worker, of: topic, saying: "stop every process")
-    }
+  @Test(arguments: [true, false])
+  func `a running worker stops if its ledger or its retry topic was created again`(isLedger: Bool) async throws {
+    let cluster = try await WorkerCluster(.real, lanes: 1)
+    let worker = try await cluster.start()
+    try await cluster.events(for: try await cluster.receive(.didRenew, .didFailToRenew, .didRenew))
+    _ = try await cluster.committed()
+    let topic = isLedger ? cluster.topics.ledger : cluster.topics.retries[0]
+    try await cluster.recreate(topic)
+    await worker.runtime.measureLag()
+    try await requireStop(worker, of: topic, saying: "stop every process")
   }
 
-  @Test func `a running worker stops if its ledger or its retry topic was deleted`() async throws {
-    for isLedger in [true, false] {
-      let cluster = try await WorkerCluster(.real, lanes: 1)
-      let worker = try await cluster.start()
-      try await cluster.events(for: try await cluster.receive(.didRenew, .didFailToRenew))
-      let topic = isLedger ? cluster.topics.ledger : cluster.topics.retries[0]
-      try await cluster.connection.deleteTopic(topic)
-      try await cluster.receive(.didRenew)
-      for _ in 0..<3 { await worker.runtime.measureLag() }
-      try await requireStop(worker, of: topic, saying: "the topic is missing")
-    }
+  @Test(arguments: [true, false])
+  func `a running worker stops if its ledger or its retry topic was deleted`(isLedger: Bool) async throws {
+    let cluster = try await WorkerCluster(.real, lanes: 1)
+    let worker = try await cluster.start()
+    try await cluster.events(for: try await cluster.receive(.didRenew, .didFailToRenew))
+    let topic = isLedger ? cluster.topics.ledger : cluster.topics.retries[0]
+    try await cluster.connection.deleteTopic(topic)
+    try await cluster.receive(.didRenew)
+    for _ in 0..<3 { await worker.runtime.measureLag() }
+    try await requireStop(worker, of: topic, saying: "the topic is missing")
   }
 
   @Test func `records that are deleted ahead of a running worker are counted and logged`() async throws {
