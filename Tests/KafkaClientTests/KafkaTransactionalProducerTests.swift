@@ -13,6 +13,8 @@ import Testing
   /// API keys of Kafka's protocol.
   private enum Request {
     static let produce: Int16 = 0
+    static let addPartitionsToTxn: Int16 = 24
+    static let addOffsetsToTxn: Int16 = 25
     static let endTxn: Int16 = 26
     static let txnOffsetCommit: Int16 = 28
   }
@@ -196,7 +198,25 @@ import Testing
     }
   }
 
-  @Test func `a record that times out leaves a request without an answer`() async throws {
+  @Test(arguments: [Request.addOffsetsToTxn, Request.txnOffsetCommit])
+  func `offsets that time out leave a request without an answer`(request: Int16) async throws {
+    let cluster = try TestCluster(topics: ["t": 1])
+    let consumer = try KafkaConsumer(cluster.configuration, subscription: .group("g", topics: ["t"]))
+    let group = try await consumer.groupMetadata()
+    try await withBreakableTransactions(on: cluster) { producer, _ in
+      try await producer.begin()
+      _ = try await producer.send(ProducerRecord(topic: "t", value: [1]))
+      #expect(!producer.hasUnansweredRequest)
+      try cluster.embedded.delayAnswers(apiKey: request, of: 1, by: .seconds(600), count: 1)
+      await #expect(throws: KafkaError.self) {
+        try await producer.sendOffsets([CommittedOffset(partition, offset: 1)], group: group, timeout: .seconds(2))
+      }
+      #expect(producer.hasUnansweredRequest)
+    }
+  }
+
+  @Test(arguments: [Request.produce, Request.addPartitionsToTxn])
+  func `a record that times out leaves a request without an answer`(request: Int16) async throws {
     let cluster = try TestCluster(topics: ["t": 1])
     // Also the time limit of its requests.
     let producer = try KafkaTransactionalProducer(
@@ -205,7 +225,7 @@ import Testing
       try await producer.initialize(timeout: limit)
       try await producer.prepare(["t"], timeout: limit)
       try await producer.begin()
-      try cluster.embedded.delayAnswers(apiKey: Request.produce, of: 1, by: .seconds(600), count: 1)
+      try cluster.embedded.delayAnswers(apiKey: request, of: 1, by: .seconds(600), count: 1)
       let error = await #expect(throws: KafkaError.self) {
         try await producer.send(ProducerRecord(topic: "t", value: [1]))
       }

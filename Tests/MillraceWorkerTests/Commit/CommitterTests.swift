@@ -80,6 +80,31 @@ import Testing
     await process.crash()
   }
 
+  @Test func `a committer that was abandoned replaces no client, which would fence another process`() async throws {
+    let fleet = try WorkerFleet(lanes: 1)
+    let log = fleet.log.process("p")
+    let clients = FleetProcess.Shared(0)
+    let producer = try ReplaceableProducer { () throws(KafkaError) in
+      clients.change { $0 += 1 }
+      return try log.makeTransactionalWriter(id: "p", timeout: .seconds(10))
+    }
+    let committer = Committer(
+      calls: CommitCalls(writer: .transactional(producer), reader: Group(), clock: fleet.time.clock) {},
+      clock: fleet.time.clock, count: 100,
+      interval: .milliseconds(20), metrics: WorkerMetrics(worker: "mill"), logger: WorkerFleet.logger)
+    producer.failed(KafkaError(code: .fenced, operation: "test", reason: "test", isFatal: true))
+    committer.abandon()
+    let isOver = FleetProcess.Shared(false)
+    let run = Task {
+      try await committer.run()
+      isOver.set(true)
+    }
+    #expect(await fleet.until { isOver.get() || clients.get() > 1 } != nil)
+    #expect(clients.get() == 1)
+    committer.shutDown()
+    try await run.value
+  }
+
   @Test func `without transactions a lane lost during an outage is not written further`() async throws {
     let fleet = try WorkerFleet(lanes: 2, commit: .atLeastOnce)
     let log = fleet.log.process("p")

@@ -2,6 +2,8 @@
 
 import AppStore
 import AppStoreSigning
+import Dispatch
+import Synchronization
 import Testing
 
 @testable import MillraceWorker
@@ -36,6 +38,14 @@ import Testing
     return content
   }
 
+  @Test func `a search runs outside of the actor that calls it`() async {
+    var ledger = Ledger()
+    let search = ledger.searchErased(Self.keys)
+    let others = CountingExecutor()
+    let jobs = await Task(executorPreference: others) { await Caller().jobs(of: search, on: others) }.value
+    #expect(jobs > 0)
+  }
+
   @Test(arguments: 0..<300 as Range<UInt64>)
   func `everything of the keys is erased, and nothing else, also if it changes during the search`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
@@ -64,5 +74,30 @@ import Testing
     let expected = before.filter { !$0.value.contains { erased.contains($0) } }
     #expect(Self.content(ledger) == expected, "seed \(seed)")
     #expect(Set(entries.keys).isSubset(of: erased), "seed \(seed)")
+  }
+}
+
+/// Runs jobs in order, and counts them.
+private final class CountingExecutor: TaskExecutor {
+  private let queue = DispatchQueue(label: "counting")
+  private let number = Mutex(0)
+
+  var count: Int { number.withLock { $0 } }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    number.withLock { $0 += 1 }
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
+
+/// Calls a search, as a lane does.
+private actor Caller {
+  /// Returns the number of jobs that the executor of the task gets because of the search. An actor that runs the search
+  /// itself needs none.
+  func jobs(of search: ErasureSearch, on executor: CountingExecutor) async -> Int {
+    let before = executor.count
+    _ = await search.run()
+    return executor.count - before
   }
 }

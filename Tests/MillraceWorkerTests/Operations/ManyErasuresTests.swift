@@ -32,7 +32,12 @@ import Testing
       try fleet.log.append(
         ProducerRecord(topic: fleet.topics.ledger, partition: 0, key: record.key, value: record.value))
     }
-    let process = fleet.start("p", FleetHandler(Book()))
+    let looks = FleetProcess.Shared(0)
+    let started = fleet
+    let process = FleetProcess(log: fleet.log.process("p"), isKept: true) { log in
+      started.runtime(
+        on: CountingScans(log: log, topic: started.topics.deadLetters, count: looks), FleetHandler(Book()))
+    }
     var probes = 0
     /// Writes a record, and returns the time until it is committed.
     func probe() async throws -> Duration {
@@ -66,5 +71,21 @@ import Testing
     await process.crash()
     let ledger = try fleet.ledger()
     #expect(ledger.timers.count == timers - erasures)
+    #expect(looks.get() < max(10, erasures / 10), "the dead letters are read again and again")
+  }
+}
+
+/// A log that counts the scans of a topic.
+private struct CountingScans: ForwardingLog {
+  let log: InMemoryLog
+  let topic: String
+  let count: FleetProcess.Shared<Int>
+
+  func scan(
+    _ partition: TopicPartition, from start: StartOffset, to end: ScanEnd, upTo limit: Int,
+    _ body: @Sendable ([ConsumerRecord]) async throws -> Void
+  ) async throws -> Int64 {
+    if partition.topic == topic { count.change { $0 += 1 } }
+    return try await log.scan(partition, from: start, to: end, upTo: limit, body)
   }
 }

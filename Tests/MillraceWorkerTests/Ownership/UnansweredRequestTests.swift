@@ -123,7 +123,42 @@ import Testing
     process.log.fail(.describeGroup, with: Array(repeating: Self.error(.groupAuthorizationFailed), count: 10))
     process.log.fail(.sendOffsets, with: [Self.error(.fenced)])
     for number in 1..<10 { try fleet.put("n\(number)", key: "k\(number)") }
+    let isEarly = await fleet.until(within: .seconds(1)) { !fleet.replacements().isEmpty }
+    #expect(isEarly == nil, "a replacement is counted before it happens")
     await check(fleet, book, process, 10, ["fenced": 1])
+  }
+
+  @Test func `the client of an idle worker is replaced at once, not at the next transaction`() async throws {
+    let fleet = try WorkerFleet(lanes: 1)
+    let book = Book()
+    let process = fleet.start("p", isKept: false, transactionalName: "p", causing(book))
+    #expect(await fleet.until { process.readiness?.isReady == true } != nil)
+    process.log.fail(.commitTransaction, with: [Self.error(.timedOut, isFatal: false)], reach: .unacknowledged)
+    try fleet.put("n0", key: "k")
+    #expect(await fleet.until { fleet.answered() == ["n0"] && fleet.isRead() } != nil)
+    // No other record comes.
+    #expect(await fleet.until(within: .seconds(5)) { fleet.replacements() == ["unanswered": 1] } != nil)
+    await check(fleet, book, process, 1, ["unanswered": 1])
+  }
+
+  @Test func `a lane that is revoked while the client is replaced is handed over within the drain limit`() async throws
+  {
+    let fleet = try WorkerFleet(lanes: 2) { $0.drainTimeout = .seconds(4) }
+    let book = Book()
+    let process = fleet.start("p", isKept: false, FleetHandler(book))
+    try fleet.put("n0", key: "k0")
+    #expect(await fleet.until { fleet.answered() == ["n0"] && fleet.isRead() } != nil)
+    process.log.fail(.sendOffsets, with: [Self.error(.fenced)])
+    process.log.fail(.initialize, with: Array(repeating: Self.error(.timedOut, isFatal: false), count: 100))
+    for number in 1..<10 { try fleet.put("n\(number)", key: "k\(number)") }
+    #expect(await fleet.until { fleet.replacements() == ["fenced": 1] } != nil)
+    let other = fleet.start("q", isKept: false, FleetHandler(book))
+    let time = await fleet.until { other.readiness == WorkerReadiness(hasJoined: true, owned: 1, isReady: true) }
+    #expect(try #require(time) < .seconds(8), "the lane was kept for longer than the drain limit")
+    #expect(await fleet.until { fleet.answered().count == 10 && fleet.isRead() } != nil)
+    #expect(Set(fleet.answered()).count == 10 && Set(fleet.eventIDs()).count == 10)
+    #expect(!process.isOver && !other.isOver && fleet.rejoins().isEmpty)
+    for process in [process, other] { await process.crash() }
   }
 
   @Test func `a process that was replaced under its name does not fence its successor`() async throws {

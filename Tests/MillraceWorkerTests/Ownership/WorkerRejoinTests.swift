@@ -8,6 +8,7 @@ import MillraceTesting
 import Testing
 
 @testable import MillraceCore
+@testable import MillraceRecords
 @testable import MillraceWorker
 
 @Suite(.timeLimit(.minutes(15))) struct WorkerRejoinTests {
@@ -108,6 +109,22 @@ import Testing
     #expect(isQuiet, "the other process took the lane over")
     #expect(await fleet.until { fleet.answered().count == 10 && fleet.isRead() } != nil)
     for process in members { await process.crash() }
+  }
+
+  @Test func `the reader of a former membership is released, with the connections of its client`() async throws {
+    let fleet = try WorkerFleet(lanes: 1)
+    let released = FleetProcess.Shared(0)
+    let process = FleetProcess(log: fleet.log.process("p"), isKept: false) { log in
+      fleet.runtime(on: CountingReaders(log: log, released: released), FleetHandler(Book()))
+    }
+    #expect(await fleet.until { process.readiness?.isReady == true } != nil)
+    process.log.fail(.commitTransaction, with: [Self.error(.fenced)])
+    try fleet.put("n0", key: "k")
+    #expect(await fleet.until { fleet.answered() == ["n0"] && fleet.isRead() } != nil)
+    #expect(fleet.rejoins() == ["fenced": 1])
+    #expect(await fleet.until(within: .seconds(10)) { released.get() > 0 } != nil)
+    #expect(released.get() == 1 && !process.isOver)
+    await process.crash()
   }
 
   @Test func `the readiness of a worker reports a rejoin`() async throws {
@@ -332,5 +349,44 @@ import Testing
     for process in processes { await process.crash() }
     #expect(fleet.answered().sorted() == ids.sorted(), "seed \(seed)")
     #expect(book.calls.count == ids.count && book.calls.values.allSatisfy { $0.count == 1 }, "seed \(seed)")
+  }
+}
+
+/// A log that counts the readers that were released.
+private struct CountingReaders: ForwardingLog {
+  let log: InMemoryLog
+  let released: FleetProcess.Shared<Int>
+
+  func makeReader(
+    group: String, topics: [String], options: LogReaderOptions
+  ) throws(KafkaError) -> any LogReader {
+    CountedReader(base: try log.makeReader(group: group, topics: topics, options: options), released: released)
+  }
+}
+
+private final class CountedReader: LogReader {
+  private let base: any LogReader
+  private let released: FleetProcess.Shared<Int>
+
+  init(base: any LogReader, released: FleetProcess.Shared<Int>) { (self.base, self.released) = (base, released) }
+
+  deinit { released.change { $0 += 1 } }
+
+  var events: any AsyncSequence<LogReaderEvent, Never> & Sendable { base.events }
+  var sinceLastTurn: Duration? { base.sinceLastTurn }
+  var sessionTimeout: Duration { base.sessionTimeout }
+
+  func run() async throws(KafkaError) { try await base.run() }
+  func shutDown() { base.shutDown() }
+  func commit(_ offsets: [CommittedOffset]) async throws(KafkaError) { try await base.commit(offsets) }
+
+  func committed(_ partitions: [TopicPartition], timeout: Duration) async throws(KafkaError) -> [CommittedOffset] {
+    try await base.committed(partitions, timeout: timeout)
+  }
+
+  func groupMetadata() async throws(KafkaError) -> GroupMetadata { try await base.groupMetadata() }
+
+  func instanceHolder(timeout: Duration) async throws(KafkaError) -> InstanceHolder {
+    try await base.instanceHolder(timeout: timeout)
   }
 }

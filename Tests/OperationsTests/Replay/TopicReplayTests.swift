@@ -187,11 +187,28 @@ private struct DyingLog: ForwardingLog {
   func `after a request without an answer another client continues, and every record is copied once`(
     _ step: LogOperation, _ reach: FaultReach
   ) async throws {
+    try await requireEveryCopyOnce(step, reach) { step in
+      KafkaError(
+        code: .timedOut, operation: "test", reason: "test", isRetriable: step == .commitTransaction,
+        requiresAbort: step == .send)
+    }
+  }
+
+  @Test(arguments: [FaultReach.refused, .unacknowledged])
+  func `after a fatal Produce without an answer another client continues, and every record is copied once`(
+    _ reach: FaultReach
+  ) async throws {
+    try await requireEveryCopyOnce(.send, reach) { _ in
+      KafkaError(code: .timedOut, operation: "test", reason: "test", isFatal: true)
+    }
+  }
+
+  private func requireEveryCopyOnce(
+    _ step: LogOperation, _ reach: FaultReach, _ fault: (LogOperation) -> KafkaError
+  ) async throws {
     let (log, _, run) = try await stage()
     let process = log.process("first")
-    let error = KafkaError(
-      code: .timedOut, operation: "test", reason: "test", isRetriable: step == .commitTransaction,
-      requiresAbort: step == .send)
+    let error = fault(step)
     process.fail(step, with: [error], in: step == .send ? Self.target : nil, reach: reach)
     let replay = ReplayOperation(on: process, prefix: "", author: "ann")
     try await replay.carryOut(run.id)
