@@ -128,6 +128,8 @@ build_release() {
   swift build --quiet --package-path Benchmarks --configuration release --product bench
   # shellcheck disable=SC2034 # its callers read it
   bin=$root/Benchmarks/.build/release
+  # For `scripts/kafka`: Kafka as it is deployed.
+  export KAFKA_JVM_PERFORMANCE_OPTS='-server -XX:+UseG1GC'
 }
 
 # need_programs sets `bin` to the directory of the programs, which must have been built.

@@ -123,7 +123,7 @@ class Children:
 class Run:
     """One start of the proxy with a seed, and the loads behind it."""
 
-    def __init__(self, scenario, seed, kind, release=STEPS, loads=("rolling", "kill"), has_rule=True, limit=400,
+    def __init__(self, scenario, seed, kind, release=STEPS, loads=("rolling", "kill"), has_rule=True, limit=900,
                  rounds=LONG):
         self.scenario, self.seed, self.kind, self.release = scenario, seed, kind, release
         self.loads, self.has_rule, self.limit = loads, has_rule, limit
@@ -360,7 +360,7 @@ class Scenario:
             if number == 9:
                 self.check(False, "nine runs held too few requests")
                 break
-            results.append(self.play(seed + number, CYCLE[number % 3], rounds=BRIEF))
+            results.append(self.play(seed + number, CYCLE[number % 3], limit=400, rounds=BRIEF))
         self.judge(results)
         print(f"    with the rule: {Sums(results).line}")
         self.control(seed)
