@@ -145,7 +145,7 @@ let package = Package(
       "OpenTelemetry",
       [
         "MillraceCore", "MillraceRecords", "MillraceTime", "AppStore", asyncHTTPClient, lifecycle, logging, nioCore,
-        nioHTTP1, tracing,
+        nioHTTP1, nioSSL, tracing,
       ]),
     library(
       "MillraceWorker",

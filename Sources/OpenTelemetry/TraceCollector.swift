@@ -3,6 +3,7 @@ internal import AsyncHTTPClient
 internal import MillraceCore
 internal import NIOCore
 internal import NIOHTTP1
+internal import NIOSSL
 
 /// A collector that takes requests to `/v1/traces`.
 protocol TraceCollector: Sendable {
@@ -47,7 +48,9 @@ struct HTTPTraceCollector: TraceCollector {
 
   init(url: String) {
     self.url = url
-    var configuration = HTTPClient.Configuration()
+    var tls = TLSConfiguration.makeClientConfiguration()
+    tls.minimumTLSVersion = .tlsv12
+    var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
     // A redirected POST would become a GET, and its answer would not mean that the spans arrived.
     configuration.redirectConfiguration = .disallow
     // Otherwise the span of each request would cause another request.

@@ -4,7 +4,7 @@ internal import NIOCore
 package import NIOHPACK
 package import NIOHTTP2
 internal import NIOPosix
-internal import NIOSSL
+package import NIOSSL
 internal import Synchronization
 
 /// A server on a free port of the loopback interface.
@@ -45,10 +45,13 @@ package final class HTTP2Server: Sendable {
   }
 
   /// Runs a server while `body` uses it.
+  /// - Parameter version: The newest version of TLS that the server offers; nil: the newest that it knows.
   package static func serving<Result: Sendable>(
-    _ certificate: TestCertificate, _ answer: @escaping Answer, _ body: (HTTP2Server) async throws -> Result
+    _ certificate: TestCertificate, upTo version: TLSVersion? = nil, _ answer: @escaping Answer,
+    _ body: (HTTP2Server) async throws -> Result
   ) async throws -> Result {
     var tls = try certificate.server(requiring: nil)
+    tls.maximumTLSVersion = version
     tls.applicationProtocols = ["h2"]
     let context = try NIOSSLContext(configuration: tls)
     let server = HTTP2Server(answer)

@@ -4,6 +4,7 @@ internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+internal import NIOSSL
 
 #if canImport(Glibc)
   internal import Glibc
@@ -58,6 +59,10 @@ public final class AsyncHTTPExchange: HTTPExchange {
   /// Creates an exchange with other async-http-client settings, such as trusted roots.
   init(_ configuration: Configuration, client: HTTPClient.Configuration) {
     var client = client
+    // Apple requires TLS 1.2. The library's default accepts 1.0.
+    var tls = client.tlsConfiguration ?? .makeClientConfiguration()
+    tls.minimumTLSVersion = .tlsv12
+    client.tlsConfiguration = tls
     client.redirectConfiguration = .disallow
     client.timeout.connect = .nanoseconds(configuration.connectTimeout.wholeNanoseconds)
     client.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, configuration.connectionsPerHost)

@@ -52,9 +52,10 @@ package struct HistoryFilter: Sendable, Hashable {
       startDate: try Self.moment(from, "--from"), endDate: try Self.moment(until, "--until"), productIds: products,
       productTypes: types.map(\.productType), sort: isNewestFirst ? .descending : nil,
       subscriptionGroupIdentifiers: groups, revoked: revoked)
-    if let startDate = request.startDate, let endDate = request.endDate, endDate < startDate {
+    if let startDate = request.startDate, let endDate = request.endDate, endDate <= startDate {
       throw OperationError(
-        .usage, "the time is before --from", at: "--until", remedy: "use a time after --from, or omit one of the two")
+        .usage, "the time is not after --from", at: "--until", remedy: "use a time after --from, or omit one of the two"
+      )
     }
     return request
   }

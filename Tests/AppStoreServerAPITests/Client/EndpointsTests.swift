@@ -172,4 +172,27 @@ import Testing
     #expect(error.map { if case .violation = $0.kind { true } else { false } } == true)
     #expect(exchange.requests.count == 1)
   }
+
+  @Test(arguments: ["", "../", "..", "1/2", String(repeating: "1", count: 10_000)])
+  func `a transaction id that cannot be a segment of a path is refused before the call`(id: String) async throws {
+    let exchange = ScriptedExchange(answer: .error(4_040_010))
+    let client = try fixture.client(exchange)
+    var errors: [APIError?] = []
+    errors.append(await apiError { () async throws(APIError) in try await client.getTransactionInfo(id) })
+    errors.append(await apiError { () async throws(APIError) in try await client.getAppTransactionInfo(id) })
+    errors.append(await apiError { () async throws(APIError) in try await client.getAllSubscriptionStatuses(id) })
+    errors.append(
+      await apiError { () async throws(APIError) in try await client.finishTransaction(id, in: .production) })
+    for error in errors {
+      #expect(error.map { if case .violation = $0.kind { true } else { false } } == true, "\(error as Any)")
+    }
+    #expect(exchange.requests.isEmpty)
+  }
+
+  @Test func `an escaped slash in a transaction id stays text`() async throws {
+    let exchange = ScriptedExchange(answer: .error(4_040_010))
+    let client = try fixture.client(exchange)
+    _ = await apiError { () async throws(APIError) in try await client.getTransactionInfo("1%2f..", in: .production) }
+    #expect(exchange.requests.first?.target == "/inApps/v1/transactions/1%252f..")
+  }
 }

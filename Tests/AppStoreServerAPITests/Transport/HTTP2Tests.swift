@@ -3,6 +3,7 @@
 import AppStore
 import AsyncHTTPClient
 import MillraceTime
+import NIOCore
 import NIOHPACK
 import NIOHTTP2
 import NIOSSL
@@ -14,13 +15,12 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct HTTP2Tests {
   /// Runs `body` with an exchange that trusts the server.
   private func talking(
-    _ answer: @escaping HTTP2Server.Answer, _ body: (HTTP2Server, AsyncHTTPExchange) async throws -> Void
+    upTo version: TLSVersion? = nil, _ answer: @escaping HTTP2Server.Answer,
+    _ body: (HTTP2Server, AsyncHTTPExchange) async throws -> Void
   ) async throws {
     let certificate = try TestCertificate("server")
-    var tls = TLSConfiguration.makeClientConfiguration()
-    tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(certificate.pem.utf8)))
-    let client = HTTPClient.Configuration(tlsConfiguration: tls)
-    try await HTTP2Server.serving(certificate, answer) { (server) async throws in
+    let client = try trusting(certificate)
+    try await HTTP2Server.serving(certificate, upTo: version, answer) { (server) async throws in
       let exchange = AsyncHTTPExchange(.init(), client: client)
       do {
         try await body(server, exchange)
@@ -30,6 +30,13 @@ import Testing
         throw error
       }
     }
+  }
+
+  /// A client's settings with the library's defaults.
+  private func trusting(_ certificate: TestCertificate) throws -> HTTPClient.Configuration {
+    var tls = TLSConfiguration.makeClientConfiguration()
+    tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(certificate.pem.utf8)))
+    return HTTPClient.Configuration(tlsConfiguration: tls)
   }
 
   private func request(_ server: HTTP2Server, _ path: String = "/x", body: [UInt8]? = nil) -> ExchangeRequest {
@@ -57,6 +64,25 @@ import Testing
       #expect(server.requests.allSatisfy { $0.first(name: "authorization") == "Bearer t" })
       #expect(server.requests.allSatisfy { !$0.contains(name: "traceparent") })
       #expect(server.resetCodes.isEmpty)
+    }
+  }
+
+  @Test func `a server with TLS 1.2 is called, and one with TLS 1.1 gets no request`() async throws {
+    try await talking(upTo: .tlsv12, { _ in 200 }) { (server, exchange) async throws in
+      #expect(try await exchange.send(request(server)).status == 200)
+    }
+    let certificate = try TestCertificate("server")
+    let settings = try trusting(certificate)
+    try await HTTP2Server.serving(certificate, upTo: .tlsv11, { _ in 200 }) { (server) async throws in
+      let exchange = AsyncHTTPExchange(.init(), client: settings)
+      let failure = await #expect(throws: TransportFailure.self) { try await exchange.send(request(server)) }
+      try await exchange.shutdown()
+      #expect(failure != nil && server.requests.isEmpty)
+      // A client with the library's defaults shows that the server works.
+      let other = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: settings)
+      let answer = try await other.execute(HTTPClientRequest(url: server.url + "/x"), timeout: .seconds(60))
+      try await other.shutdown()
+      #expect("\(answer.status)".hasPrefix("200") && server.requests.count == 1)
     }
   }
 
