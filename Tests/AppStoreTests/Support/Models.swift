@@ -19,6 +19,7 @@ struct Model: Sendable, CustomTestStringConvertible {
     Model(AdvancedCommercePriceIncreaseInfo.self), Model(AdvancedCommerceRefund.self),
     Model(AdvancedCommerceRenewalInfo.self), Model(AdvancedCommerceRenewalItem.self),
     Model(AdvancedCommerceTransactionInfo.self), Model(AdvancedCommerceTransactionItem.self),
+    Model(AdvancedCommerceRequestInfo.self),
     Model(ResponseBodyV1.self), Model(UnifiedReceipt.self), Model(LatestReceiptInfo.self),
     Model(PendingRenewalInfo.self),
     Model(APIErrorBody.self), Model(TransactionInfoResponse.self), Model(AppTransactionInfoResponse.self),
