@@ -246,7 +246,8 @@ struct CommandLineTests {
         .write(toFile: file, atomically: true, encoding: .utf8)
       return try await CommandProcess.run(["api", "transaction", "400002", "--config", file])
     }
-    let unreachable = try await run("\(app), api: { issuerId: i, keyId: k, privateKeyFile: '\(key)' }")
+    let names = "issuerId: 57246542-96fe-1a63-e053-0824d011072a, keyId: 2X9R4HXF34"
+    let unreachable = try await run("\(app), api: { \(names), privateKeyFile: '\(key)' }")
     #expect(unreachable.status == 1 && unreachable.out.isEmpty)
     #expect(unreachable.err.hasPrefix("error: getTransactionInfo in Production: "), "\(unreachable.err)")
     let without = try await run(app)

@@ -19,13 +19,29 @@ public struct APIKey: Sendable {
       throw CredentialsError(keyId: keyId, what: "the issuer ID or key ID is empty")
     }
     do {
-      privateKey = try ES256PrivateKey(pem: privateKeyPEM)
+      privateKey = try ES256PrivateKey(pem: Self.canonical(privateKeyPEM))
     } catch {
       // The parser's error is dropped, because it may quote the key.
       throw CredentialsError(keyId: keyId, what: "the private key is not a P-256 key in PEM (PKCS #8)")
     }
     self.issuerId = issuerId
     self.keyId = keyId
+  }
+
+  /// Returns the key in the form that parsers of PEM accept: lines of 64 characters. Editors and secret stores join the
+  /// lines, change their ends, or add a byte order mark.
+  private static func canonical(_ text: String) -> String {
+    let (first, last) = ("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----")
+    guard let begin = text.firstRange(of: first), let end = text[begin.upperBound...].firstRange(of: last) else {
+      return text
+    }
+    var rest = text[begin.upperBound..<end.lowerBound].filter { !$0.isWhitespace }[...]
+    var lines = [first]
+    while !rest.isEmpty {
+      lines.append(String(rest.prefix(64)))
+      rest = rest.dropFirst(64)
+    }
+    return (lines + [last]).joined(separator: "\n") + "\n"
   }
 }
 

@@ -188,7 +188,7 @@ extension MillraceConfiguration {
 
 extension AppSettings {
   static let table = SettingTable<AppSettings>(settings: [
-    Setting("bundleId", \.bundleId, .nonEmptyText, "The app's bundle identifier. Required."),
+    Setting("bundleId", \.bundleId, .bundleId, "The app's bundle identifier. Required."),
     Setting(
       "appAppleId", \.appAppleId, .integer(1...Int64.max), "The app's Apple ID. Required for Production."),
     Setting(
@@ -197,8 +197,8 @@ extension AppSettings {
       "sharedSecretFiles", \.sharedSecretFiles, .list(of: .path),
       "Files with the shared secrets of version 1 notifications; two may be valid during a rotation. Empty: version 1 "
         + "is refused for this app."),
-    Setting("api.issuerId", \.api.issuerId, .nonEmptyText, "Issuer ID of the App Store Server API key."),
-    Setting("api.keyId", \.api.keyId, .nonEmptyText, "Key ID of the App Store Server API key."),
+    Setting("api.issuerId", \.api.issuerId, .issuerId, "Issuer ID of the App Store Server API key."),
+    Setting("api.keyId", \.api.keyId, .keyId, "Key ID of the App Store Server API key."),
     Setting("api.privateKeyFile", \.api.privateKeyFile, .path, "File of the private key (`.p8`)."),
   ])
 }

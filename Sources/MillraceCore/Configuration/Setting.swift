@@ -216,9 +216,11 @@ public struct SettingTable<Root: Sendable>: Sendable {
       try setting.write(&root, value, .init(source: source, name: name))
     } catch {
       let place = line.map { "\(source):\($0)" } ?? source
+      let value = error.found.map { "the invalid value \(String($0.prefix(100)).debugDescription)" }
       problems +=
         error.problems.isEmpty
-        ? [.init("`\(name)` has an invalid value", at: place, remedy: "set it to \(error.expected)")] : error.problems
+        ? [.init("`\(name)` has \(value ?? "an invalid value")", at: place, remedy: "set it to \(error.expected)")]
+        : error.problems
     }
   }
 

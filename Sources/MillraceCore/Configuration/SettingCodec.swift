@@ -7,11 +7,14 @@ internal import MillraceTime
 /// An invalid value; describes the expected one for the error that names the key.
 package struct SettingFault: Error {
   package var expected: String
+  /// The value, if the error may repeat it.
+  package var found: String?
   /// The problems of the keys inside the value, if the value itself has the right form.
   package var problems: [MillraceError.Problem]
 
-  package init(_ expected: String, _ problems: [MillraceError.Problem] = []) {
+  package init(_ expected: String, found: String? = nil, _ problems: [MillraceError.Problem] = []) {
     self.expected = expected
+    self.found = found
     self.problems = problems
   }
 }

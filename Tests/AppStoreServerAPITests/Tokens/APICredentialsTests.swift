@@ -33,6 +33,23 @@ import Testing
     #expect(error.map { !"\($0)".contains("AAAA") } ?? false)
   }
 
+  @Test func `a key is read with its lines joined, with other line ends and with a byte order mark`() throws {
+    let parts = pem.split(separator: "\n").map(String.init)
+    let base64 = parts.dropFirst().dropLast().joined()
+    let begin = "-----BEGIN PRIVATE KEY-----"
+    let end = "-----END PRIVATE KEY-----"
+    let forms = [
+      pem, "\(begin)\n\(base64)\n\(end)\n", "\(begin)\(base64)\(end)", "\(begin) \(base64) \(end)",
+      pem.replacing("\n", with: "\r\n"), "\u{FEFF}" + pem, "\u{FEFF}" + pem.replacing("\n", with: "\r\n"),
+      "\n\n" + pem + "\n\n",
+    ]
+    for form in forms {
+      #expect(throws: Never.self, "\(form.debugDescription.prefix(40))") {
+        try APIKey(issuerId: "issuer", keyId: "KEY1234567", privateKeyPEM: form)
+      }
+    }
+  }
+
   @Test func `empty names and missing keys are refused`() {
     #expect(throws: CredentialsError.self) { try APIKey(issuerId: "", keyId: "K", privateKeyPEM: pem) }
     #expect(throws: CredentialsError.self) { try APIKey(issuerId: "i", keyId: "", privateKeyPEM: pem) }

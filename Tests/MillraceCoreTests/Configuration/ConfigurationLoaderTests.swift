@@ -19,7 +19,7 @@ import Testing
         appAppleId: 1234567890
         environments: [Production, Sandbox]
         sharedSecretFiles: [/run/secrets/v1]
-        api: { issuerId: i, keyId: k, privateKeyFile: /run/secrets/apple.p8 }
+        api: { issuerId: 57246542-96fe-1a63-e053-0824d011072a, keyId: 2X9R4HXF34, privateKeyFile: /run/secrets/apple.p8 }
       - bundleId: com.example.other
         environments: [Sandbox]
     appStore: { productionURL: "https://localhost:1/", share: 0.5 }

@@ -8,7 +8,7 @@ import Testing
     ("apps: [{environments: [Sandbox]}]", "no bundleId"),
     ("apps: [{bundleId: a, environments: []}]", "no environments"),
     ("apps: [{bundleId: a, environments: [Sandbox]}, {bundleId: a, environments: [Sandbox]}]", "two apps"),
-    ("apps: [{bundleId: a, environments: [Sandbox], api: {keyId: k}}]", "incomplete"),
+    ("apps: [{bundleId: a, environments: [Sandbox], api: {keyId: 2X9R4HXF34}}]", "incomplete"),
     ("kafka: {properties: {message.timeout.ms: 2h}}", "message.timeout.ms"),
     ("kafka: {properties: {delivery.timeout.ms: 0}}", "delivery.timeout.ms"),
     ("kafka: {properties: {acks: 1}}", "acks"),
