@@ -67,7 +67,8 @@ struct RefundsCommand: AsyncParsableCommand {
         let customers = try await command.customers(of: app, log, prefix, clock)
         let asJSON = command.options.output.wantsJSON(console)
         let summary = try await APIAccess.with(app, configuration, clock: clock) { client in
-          try await RefundCheck(client, on: log, prefix: prefix, clock: clock).run(customers) { report in
+          let client = client.askingSandboxBeforeRelease { console.err.note($0) }
+          return try await RefundCheck(client, on: log, prefix: prefix, clock: clock).run(customers) { report in
             try console.out.line(asJSON ? report.jsonLine : report.line)
           }
         }

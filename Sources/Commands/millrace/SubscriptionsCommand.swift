@@ -118,7 +118,7 @@ struct SubscriptionsCommand: AsyncParsableCommand {
         let compared = rows
         let asJSON = command.options.output.wantsJSON(console)
         return try await APIAccess.with(app, configuration, clock: clock) { client in
-          let check = SubscriptionCheck(client, clock: clock)
+          let check = SubscriptionCheck(client.askingSandboxBeforeRelease { console.err.note($0) }, clock: clock)
           var (equal, different) = (0, 0)
           for row in compared {
             let result = try await check.check(row)

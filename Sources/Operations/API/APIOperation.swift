@@ -26,12 +26,7 @@ package struct APIOperation: Sendable {
     _ client: AppStoreServerClient, in environment: AppStoreEnvironment?, clock: MillraceClock, to out: Output,
     asJSON: Bool, note: @escaping @Sendable (String) -> Void
   ) {
-    var client = client
-    client.onUnreleased = { error in
-      note("\(error)")
-      note("Production answers 401 until the app's first release. Asking the sandbox.")
-    }
-    self.client = client
+    self.client = client.askingSandboxBeforeRelease(note)
     self.environment = environment
     self.clock = clock
     self.out = out

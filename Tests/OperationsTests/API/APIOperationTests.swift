@@ -46,6 +46,40 @@ struct APIOperationTests {
     #expect(fixture.notes.lines.isEmpty)
   }
 
+  @Test("before the first release, production's 401 is shown once, and then the sandbox is asked")
+  func unreleased() async throws {
+    let payload = fixture.transaction("7") { $0.environment = .sandbox }
+    fixture.store.answer("GET production /inApps/v1/transactions/7", .init(status: 401))
+    fixture.store.answer(
+      "GET sandbox /inApps/v1/transactions/7",
+      .init(body: ["signedTransactionInfo": .string(try fixture.sign(payload))]))
+    let notes = fixture.notes.output()
+    let client = try fixture.client().1.askingSandboxBeforeRelease { notes.note($0) }
+    for _ in 0..<2 {
+      #expect(try await client.getTransactionInfo("7").value.payload.transactionId == "7")
+    }
+    #expect(fixture.notes.lines.count == 2 && fixture.notes.lines[0].contains("401"), "\(fixture.notes.lines)")
+    #expect(fixture.notes.lines[1].hasPrefix("Production answers 401 until the app's first release"))
+    // A named environment is never replaced. Extensions and answers always name one.
+    let before = fixture.store.asked.count
+    await #expect(throws: APIError.self) { try await client.getTransactionInfo("7", in: .production) }
+    fixture.store.answer("PUT production /inApps/v1/subscriptions/extend/7", .init(status: 401))
+    fixture.store.answer("PUT production /inApps/v2/transactions/consumption/7", .init(status: 401))
+    await #expect(throws: APIError.self) {
+      try await client.extendSubscriptionRenewalDate(
+        "7", ExtendRenewalDateRequest(extendByDays: 1, extendReasonCode: .other, requestIdentifier: "x"),
+        in: .production)
+    }
+    await #expect(throws: APIError.self) {
+      try await client.sendConsumptionInformation(
+        "7",
+        ConsumptionRequest(customerConsented: true, sampleContentProvided: false, deliveryStatus: .delivered),
+        in: .production)
+    }
+    let asked = fixture.store.asked.dropFirst(before)
+    #expect(!asked.isEmpty && asked.allSatisfy { $0.contains(" production ") }, "\(asked)")
+  }
+
   @Test("a transaction that is unknown in production is looked up in the sandbox")
   func sandbox() async throws {
     let payload = fixture.transaction("7") { $0.environment = .sandbox }
