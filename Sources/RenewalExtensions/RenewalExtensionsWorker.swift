@@ -50,9 +50,20 @@ package struct RenewalExtensionsWorker: NotificationWorker {
     switch notification.event {
     case .renewalExtension(.failure): try await failed(notification, context)
     case .renewalExtension(.summary): try await summed(notification, context)
+    case .renewalExtension(let subtype): try await completed(as: subtype, notification, context)
     case .renewalExtended: try await extended(notification, context)
     default: .ignore
     }
+  }
+
+  /// Handles another subtype. Apple's page on the request names SUCCESS for a completion, all others name SUMMARY.
+  private func completed(
+    as subtype: Subtype?, _ notification: AppStoreNotification, _ context: HandlerContext
+  ) async throws -> Outcome {
+    context.logger.notice(
+      "RENEWAL_EXTENSION has a subtype other than SUMMARY and FAILURE",
+      metadata: ["subtype": "\(subtype?.rawValue ?? "none")", "notification": "\(notification.id)"])
+    return notification.summary == nil ? .ignore : try await summed(notification, context)
   }
 
   /// Compares the counts of a campaign with Apple's.

@@ -1,6 +1,7 @@
 // Tests the worker on an in-memory log with the simulated App Store, one failure at a time.
 
 import AppStore
+import AppStoreSigning
 import MillraceTesting
 import KafkaClient
 import MillraceTime
@@ -399,6 +400,25 @@ import Testing
       try await rehearsal.settle()
     }
     #expect(try rehearsal.events().map(\.name) == ["campaign.completed", "campaign.differs"])
+  }
+
+  @Test func `a completion with the subtype SUCCESS, which one page of Apple's names, counts`() async throws {
+    let rehearsal = try Rehearsal { settings in
+      settings.massExtension = MassExtensionSettings(startDelay: .seconds(60), duration: .seconds(60), failureShare: 0)
+    }
+    _ = try rehearsal.subscribe(3)
+    try await rehearsal.running(["a"]) {
+      let campaign = try await rehearsal.startCampaign()
+      for _ in 0..<13 {
+        try rehearsal.passTime(.seconds(10))
+        for entry in rehearsal.takePending() where entry.facts.kind.type == .renewalExtension {
+          try rehearsal.log.append(rehearsal.v2(entry) { $0.payload.subtype = Subtype(rawValue: "SUCCESS") })
+        }
+        try await rehearsal.settle()
+      }
+      #expect(try await rehearsal.campaigns.table()[campaign.id]?.completion?.succeeded == 3)
+    }
+    #expect(try rehearsal.events().map(\.name) == ["campaign.completed"])
   }
 
   @Test func `a campaign that agrees with Apple's counts is completed once, without further events`() async throws {

@@ -35,10 +35,12 @@ extension WorkerStage {
     func sign(_ json: JSONObject?) throws -> String? {
       try json.map { String(decoding: try store.chain.sign($0.serialized()), as: UTF8.self) }
     }
-    var data = contents.payload.data ?? NotificationData(json: [:])
-    data.signedTransactionInfo = try sign(contents.transaction?.json)
-    data.signedRenewalInfo = try sign(contents.renewalInfo?.json)
-    contents.payload.data = data
+    // A summary has no data.
+    if var data = contents.payload.data {
+      data.signedTransactionInfo = try sign(contents.transaction?.json)
+      data.signedRenewalInfo = try sign(contents.renewalInfo?.json)
+      contents.payload.data = data
+    }
     return NotificationRecord.v2(
       jws: try store.chain.sign(contents.payload.json.serialized()), payload: contents.payload,
       transaction: contents.transaction, renewalInfo: contents.renewalInfo, appTransaction: nil, origin: .post,
