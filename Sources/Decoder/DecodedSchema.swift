@@ -14,11 +14,15 @@ enum DecodedSchema {
     "One token inside a notification: a transaction, a renewal info or an app transaction. Times are RFC 3339 in UTC. "
       + "Its record has the notification's key.", .token)
 
+  /// Apple warns that prices are for no financial purpose (`price`, `renewalPrice`).
+  private static let prices: Set<String> = ["price", "renewalPrice"]
+
   private static func schema(_ topic: String, _ title: String, _ text: String, _ columns: FlatColumns) -> JSONObject {
     var properties = JSONObject()
     for column in columns.columns {
       let description =
         column.description ?? "Apple's `\(column.name)`" + (column.kind == .json ? ", as JSON text." : ".")
+        + (prices.contains(column.name) ? " Not for accounting: use the reports of App Store Connect." : "")
       var property: JSONObject = ["description": .string(description)]
       switch column.kind {
       case .text, .json: property["type"] = "string"
