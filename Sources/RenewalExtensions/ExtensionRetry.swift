@@ -14,9 +14,6 @@ struct ExtensionRetry {
   let before: JWSTransactionDecodedPayload
   let context: HandlerContext
 
-  /// How long the same bytes are sent again without checking the subscription.
-  static let blindTime = Duration.seconds(3_600)
-
   /// Runs the retry to a final answer, or throws the error that delays it.
   func run() async throws -> ExtensionAnswer {
     let client = try context.appStore(for: subject.bundleId)
@@ -27,7 +24,7 @@ struct ExtensionRetry {
     ) { intent, client in
       // If there was an earlier attempt, its request may have taken effect, so send the same one.
       let request = ExtendRenewalDateRequest(json: try JSONObject(parsing: intent.body))
-      if intent.isRepeated, context.clock.wallTime - intent.intendedAt > Self.blindTime,
+      if intent.isRepeated, context.clock.wallTime - intent.intendedAt > ExtensionCheck.blindTime,
         let answer = try await look(request, with: client)
       {
         return answer.bytes
@@ -81,13 +78,9 @@ struct ExtensionRetry {
   private func look(
     _ request: ExtendRenewalDateRequest, with client: AppStoreServerClient
   ) async throws -> ExtensionAnswer? {
-    let groups = try await client.getAllSubscriptionStatuses(
-      subject.originalTransactionId, in: subject.environment)
-    let state = groups.value.flatMap(\.subscriptions).first {
-      $0.originalTransactionId == subject.originalTransactionId
-    }
-    let check = ExtensionCheck.judge(
-      before: before, present: state?.transaction?.payload, days: request.extendByDays ?? campaign.days)
+    let check = try await client.checkExtension(
+      of: subject.originalTransactionId, before: before, days: request.extendByDays ?? campaign.days,
+      in: subject.environment)
     switch check {
     case .applied(let date): return .applied(effectiveDate: date)
     case .notApplied: return nil

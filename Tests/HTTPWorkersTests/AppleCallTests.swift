@@ -260,6 +260,57 @@ private final class CallStage: Sendable {
     #expect(stage.extensions(of: made) == 1, "Apple has extended once")
   }
 
+  /// Orders an extension by seven days from an Apple without memory, whose second attempt comes after two hours.
+  /// - Parameters:
+  ///   - fault: What happens to the first call.
+  ///   - meanwhile: What happens before the second attempt.
+  /// - Returns: The number of calls and of extensions, and the result.
+  private func extended(
+    after fault: FaultEffect, _ meanwhile: @escaping @Sendable (CallStage) throws -> Void = { _ in }
+  ) async throws -> (calls: Int, extensions: Int, result: JSONObject?) {
+    let stage = try CallStage { $0.retryDelays = [.seconds(7_200)] }
+    let order = Self.call(
+      "extend/1", .extendSubscriptionRenewalDate,
+      [
+        "originalTransactionId": .string(stage.subscription), "extendByDays": 7, "extendReasonCode": 1,
+        "requestIdentifier": "r",
+      ])
+    let endpoint = try StubEndpoint(apple: stage.apple) { request in
+      request.kind == "notification" ? .outcome(["calls": [order]]) : .nothing
+    }
+    try await stage.running(endpoint) { _ in
+      stage.services.inject(Fault(fault, endpoints: [.extendSubscriptionRenewalDate], count: 1))
+      try stage.notify()
+      try await stage.until { !stage.asked("PUT /inApps/v1/subscriptions/extend").isEmpty }
+      try meanwhile(stage)
+      try await stage.until(within: .seconds(4 * 3_600), step: .seconds(10)) {
+        Self.results(endpoint)["extend/1"] != nil
+      }
+    }
+    let calls = stage.asked("PUT /inApps/v1/subscriptions/extend").count
+    let id = try #require(Int64(stage.subscription))
+    return (calls, stage.extensions(of: id), Self.results(endpoint)["extend/1"])
+  }
+
+  @Test func `an extension whose answer was lost is not ordered again after an hour`() async throws {
+    let (calls, extensions, result) = try await extended(after: .answerLost)
+    #expect(calls == 1 && extensions == 1)
+    #expect(result?["status"] == "succeeded" && result?["unclear"] == nil, "\(result as Any)")
+    guard case .object(let body)? = result?["body"] else { throw CallStage.NeverHeld() }
+    #expect(body["success"] == true && body["effectiveDate"]?.kind == .integer)
+  }
+
+  @Test func `an extension that did not reach Apple is ordered again after an hour`() async throws {
+    let (calls, extensions, result) = try await extended(after: .connectionReset)
+    #expect(calls == 2 && extensions == 1 && result?["status"] == "succeeded", "\(result as Any)")
+  }
+
+  @Test func `an extension is not ordered again if the period moved in another way`() async throws {
+    let (calls, extensions, result) = try await extended(after: .connectionReset) { try $0.extend(byDays: 3) }
+    #expect(calls == 1 && extensions == 1, "the other party's")
+    #expect(result?["status"] == "failed" && result?["unclear"] == true, "\(result as Any)")
+  }
+
   @Test func `a call that only reads is made for each order, and once for all attempts to deliver its result`()
     async throws
   {
@@ -361,7 +412,9 @@ private final class CallStage: Sendable {
       )
     }
     #expect(Self.results(endpoint).keys.sorted() == ["x"])
-    #expect(stage.apple.asked.count == stage.asked("PUT /inApps/v1/subscriptions/extend").count)
+    // The extension reads the present period first.
+    #expect(stage.asked("GET /inApps/v1/subscriptions").count == 1)
+    #expect(stage.apple.asked.count == stage.asked("PUT /inApps/v1/subscriptions/extend").count + 1)
   }
 }
 
@@ -369,5 +422,13 @@ extension CallStage {
   /// The number of extensions of a subscription.
   fileprivate func extensions(of id: Int64) -> Int {
     store.world.withState { $0.subscriptions[id]?.extensions.count ?? 0 }
+  }
+
+  /// Another party extends the subscription.
+  fileprivate func extend(byDays days: Int) throws {
+    let now = time.clock.wallTime
+    _ = try store.world.withState { state throws(WorldError) in
+      try state.extendRenewal(Int64(subscription) ?? 0, byDays: days, at: now)
+    }
   }
 }

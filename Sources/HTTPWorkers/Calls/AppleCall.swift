@@ -2,6 +2,7 @@
 
 internal import AppStore
 internal import AppStoreServerAPI
+internal import MillraceTime
 internal import MillraceWorker
 
 /// The name of a call was used for another operation before.
@@ -59,24 +60,22 @@ struct AppleCall: Sendable {
   private func effect(_ name: String, _ client: AppStoreServerClient, _ context: HandlerContext) async throws -> JSON {
     let stored: [UInt8]
     do {
-      let body: JSONObject = [
+      let order: JSONObject = [
         "operation": .string(operation.rawValue), "environment": .string(environment.rawValue),
         "arguments": .object(arguments),
       ]
+      // An intent that exists counts, with the period of its time.
+      let period = await context.effect(name) == nil ? try await presentPeriod(client) : nil
       stored = try await context.once(
-        name, body: body.serialized(), calling: operation.endpoint, in: environment, of: client
+        name, body: Self.intent(order, period: period).serialized(), calling: operation.endpoint, in: environment,
+        of: client
       ) { [self] intent, client in
         let intended = try JSONObject(parsing: intent.body)
         try check(intended)
         // An earlier attempt may have sent other arguments: these count.
         var arguments = self.arguments
         if case .object(let earlier)? = intended["arguments"] { arguments = earlier }
-        var result: JSONObject
-        do {
-          result = Self.succeeded(try await Self.ask(client, operation, arguments, environment))
-        } catch let error as APIError where error.errorClass == .never && !error.isUnclear {
-          result = Self.failed(error)
-        }
+        var result = try await perform(intent, arguments, client, context)
         result["operation"] = .string(operation.rawValue)
         return result.serialized()
       }
@@ -88,6 +87,21 @@ struct AppleCall: Sendable {
     try check(result)
     result["operation"] = nil
     return .object(result)
+  }
+
+  /// Makes the call, unless an earlier attempt had its effect.
+  private func perform(
+    _ intent: EffectIntent, _ arguments: JSONObject, _ client: AppStoreServerClient, _ context: HandlerContext
+  ) async throws -> JSONObject {
+    if let earlier = try await earlierResult(intent, with: client, at: context.clock.wallTime) { return earlier }
+    do {
+      return Self.succeeded(try await Self.ask(client, operation, arguments, environment))
+    } catch let error as APIError {
+      guard error.errorClass == .never, !error.isUnclear else { throw error }
+      guard error.code == .subscriptionMaxExtension else { return Self.failed(error) }
+      let now = context.clock.wallTime
+      return try await earlierResult(intent, isRefused: true, with: client, at: now) ?? Self.failed(error)
+    }
   }
 
   /// Checks that an earlier call of this name was the same operation.

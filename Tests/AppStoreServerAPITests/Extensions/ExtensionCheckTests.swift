@@ -1,13 +1,14 @@
 import AppStore
 import Testing
 
-@testable import RenewalExtensions
+@testable import AppStoreServerAPI
 
 @Suite struct ExtensionCheckTests {
-  private static let end = Campaign.origin + .seconds(10 * 86_400)
+  private static let origin = Timestamp(millisecondsSince1970: 1_767_225_600_000)
+  private static let end = Self.origin + .seconds(10 * 86_400)
 
   private static func period(
-    _ id: String = "1", from begin: Timestamp = Campaign.origin - .seconds(20 * 86_400), to end: Timestamp? = end
+    _ id: String = "1", from begin: Timestamp = Self.origin - .seconds(20 * 86_400), to end: Timestamp? = end
   ) -> JWSTransactionDecodedPayload {
     var transaction = JWSTransactionDecodedPayload()
     transaction.transactionId = id

@@ -13,6 +13,10 @@ package enum ExtensionCheck: Sendable, Hashable {
   /// The outcome cannot be determined. Holds the reason.
   case cannotTell(String)
 
+  /// How long the same request is sent again without asking Apple first. Within this time, Apple recognizes the
+  /// `requestIdentifier` of a success.
+  package static let blindTime = Duration.seconds(3_600)
+
   /// Apple renews up to a day before the period ends.
   static let renewalLead = Duration.seconds(86_400)
   /// The largest difference between the lengths of two months.
@@ -25,14 +29,14 @@ package enum ExtensionCheck: Sendable, Hashable {
   /// Compares the subscription before and after the request.
   ///
   /// - Parameters:
-  ///   - before: The transaction in the failure's notification, signed before the request.
+  ///   - before: The subscription's transaction, signed before the request.
   ///   - present: The subscription's newest transaction; nil if Apple returns none.
   ///   - days: The requested number of days.
   package static func judge(
     before: JWSTransactionDecodedPayload, present: JWSTransactionDecodedPayload?, days: Int
   ) -> ExtensionCheck {
     guard let oldEnd = before.expiresDate, let oldID = before.transactionId else {
-      return .cannotTell("the failure's transaction has no period")
+      return .cannotTell("the period before the request is unknown")
     }
     guard let present, let end = present.expiresDate, let id = present.transactionId else {
       return .cannotTell("Apple returned no period of the subscription")
@@ -77,5 +81,27 @@ package enum ExtensionCheck: Sendable, Hashable {
     // The smallest possible number of periods gives the earliest start.
     let number = max(1, ((gap - slack) / (length + spread)).rounded(.up))
     return gap >= (length - spread) * number - renewalLead - slack
+  }
+}
+
+extension AppStoreServerClient {
+  /// Asks Apple whether an extension whose response was lost took effect.
+  ///
+  /// - Parameters:
+  ///   - original: The subscription.
+  ///   - before: Its transaction, signed before the request.
+  ///   - days: The requested number of days.
+  package func checkExtension(
+    of original: String, before: JWSTransactionDecodedPayload, days: Int, in environment: AppStoreEnvironment
+  ) async throws(APIError) -> ExtensionCheck {
+    .judge(before: before, present: try await newestTransaction(of: original, in: environment), days: days)
+  }
+
+  /// Returns the newest transaction of a subscription; nil if Apple returns none.
+  package func newestTransaction(
+    of original: String, in environment: AppStoreEnvironment
+  ) async throws(APIError) -> JWSTransactionDecodedPayload? {
+    try await getAllSubscriptionStatuses(original, in: environment).value.flatMap(\.subscriptions)
+      .first { $0.originalTransactionId == original }?.transaction?.payload
   }
 }
