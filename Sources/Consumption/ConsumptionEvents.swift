@@ -116,6 +116,35 @@ package struct ConsumptionAtRisk: WorkerEvent {
   var reason: String
 }
 
+/// Apple decided about the refund after it had an answer, or no decision came in time.
+package struct ConsumptionOutcome: WorkerEvent {
+  /// `consumption.outcome`
+  package static let eventName = "consumption.outcome"
+  var purchase: AskedPurchase
+  /// `refunded`, `declined`, `reversed` or `none`.
+  var outcome: String
+  /// When Apple decided, in RFC 3339; absent without a decision.
+  var decidedAt: String?
+  /// Apple's `revocationPercentage` of a prorated refund, in thousandths of a percent.
+  var revocationPercentage: Int64?
+  /// The preference that Apple received.
+  var refundPreference: String?
+  /// The country of the customer's App Store, in ISO 3166-1 alpha-3; absent for a version 1 request.
+  var storefront: String?
+  /// RFC 3339.
+  var sentAt: String
+
+  init(_ answer: RememberedAnswer) {
+    purchase = answer.purchase
+    outcome = answer.decision?.kind.rawValue ?? "none"
+    decidedAt = answer.decision?.at.rfc3339
+    revocationPercentage = answer.decision?.percentage
+    refundPreference = answer.preference
+    storefront = answer.storefront
+    sentAt = answer.sentAt.rfc3339
+  }
+}
+
 extension JSON {
   var text: String? { if case .string(let text) = self { text } else { nil } }
 }

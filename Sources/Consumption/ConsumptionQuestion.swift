@@ -40,6 +40,8 @@ package struct ConsumptionQuestion: Sendable, Hashable {
   package var appAccountToken: String?
   /// The customer's reason for the refund request.
   package var reason: ConsumptionRequestReason?
+  /// The country of the customer's App Store, in ISO 3166-1 alpha-3.
+  package var storefront: String?
   /// The deadlines of the answer.
   package var deadline: ConsumptionDeadline
 
@@ -108,6 +110,7 @@ package struct ConsumptionQuestion: Sendable, Hashable {
       purchaseDate = transaction.purchaseDate
       appAccountToken = transaction.appAccountToken
       reason = notification.payload?.data?.consumptionRequestReason
+      storefront = transaction.storefront
     }
   }
 

@@ -64,7 +64,7 @@ package struct ConsumptionRule: Sendable, Hashable {
   package var type: ProductType?
   /// The customer's reasons; empty: any, and none.
   package var reasons: [ConsumptionRequestReason] = []
-  /// Whether customers agreed, under the team's terms, to share this data with Apple.
+  /// Whether customers consented to sharing this data with Apple.
   package var customerConsented = false
   /// Whether the purchase was delivered and works.
   package var deliveryStatus: DeliveryStatus?

@@ -15,8 +15,8 @@ package struct ConsumptionWorker: NotificationWorker {
   package static let name = "consumption"
   /// The sources of answers.
   package typealias Settings = ConsumptionSettings
-  /// The families that the worker reads.
-  package static let families: Set<NotificationFamily> = [.consumptionRequests]
+  /// The families that the worker reads: Apple's requests, and the decisions that follow.
+  package static let families: Set<NotificationFamily> = [.consumptionRequests, .refunds, .foundRefunds]
 
   /// Retry delays that suit a deadline of twelve hours. The deadline ends the attempts, so the maximum exceeds the 4
   /// 320 attempts that fit at the shortest delay.
@@ -38,7 +38,8 @@ package struct ConsumptionWorker: NotificationWorker {
   /// Returns the final deadline, by which the worker orders requests. Neither the headers nor the record's timestamp
   /// are signed, so the later of both counts here. The handler uses the signed date.
   package static func deadline(of envelope: NotificationEnvelope, receivedAt: Timestamp) -> Timestamp? {
-    ConsumptionDeadline(signedDate: nil, receivedAt: max(receivedAt, envelope.time ?? receivedAt)).final
+    guard envelope.notificationType == NotificationTypeV2.consumptionRequest.rawValue else { return nil }
+    return ConsumptionDeadline(signedDate: nil, receivedAt: max(receivedAt, envelope.time ?? receivedAt)).final
   }
 
   /// Answers one request, or delays it for another attempt.
@@ -49,10 +50,10 @@ package struct ConsumptionWorker: NotificationWorker {
     } catch {
       return .deadLetter(error.reason, error.detail)
     }
-    guard let question = asked else { return .ignore }
+    guard let question = asked else { return try await decided(notification, in: context) }
     let status = await context.effect(question.effect)
     if case .ended(let bytes)? = status {
-      return try close(question, try ConsumptionRecord(parsing: bytes), in: context)
+      return try await close(question, try ConsumptionRecord(parsing: bytes), in: context)
     }
     guard !question.deadline.isOver(at: context.clock.wallTime) else {
       // The final deadline has passed. On a reapply, the earlier result stands.
@@ -79,8 +80,9 @@ package struct ConsumptionWorker: NotificationWorker {
     }
   }
 
-  /// Publishes `consumption.at-risk` for a request whose answer is still missing.
+  /// Publishes `consumption.at-risk` for a request whose answer is still missing, or that an answer had no outcome.
   package func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome {
+    guard !OutcomeTimer.isName(timer.name) else { return try await waited(timer, in: context) }
     let notice = try RiskNotice(parsing: timer.payload)
     // The answer was sent just before the timer fired.
     if case .ended? = await context.effect(notice.effect) { return .ignore }
@@ -105,7 +107,7 @@ package struct ConsumptionWorker: NotificationWorker {
         let intent = try ConsumptionIntent(parsing: kept.body)
         return try await client.send(intent, question, isForetold: isForetold) { context.clock.wallTime }.serialized()
       }
-      return try close(question, try ConsumptionRecord(parsing: bytes), in: context)
+      return try await close(question, try ConsumptionRecord(parsing: bytes), in: context)
     } catch let error as APIError where error.kind != .cancelled {
       context.logger.log(
         level: error.kind == .budget ? .debug : .info, "Apple has not accepted the answer yet",
@@ -121,12 +123,12 @@ package struct ConsumptionWorker: NotificationWorker {
   ) async throws -> Outcome {
     let record = ConsumptionRecord.withdrawn(by: provider)
     let bytes = try await context.once(question.effect, body: []) { _ in record.serialized() }
-    return try close(question, try ConsumptionRecord(parsing: bytes), in: context)
+    return try await close(question, try ConsumptionRecord(parsing: bytes), in: context)
   }
 
   private func close(
     _ question: ConsumptionQuestion, _ record: ConsumptionRecord, in context: HandlerContext
-  ) throws -> Outcome {
+  ) async throws -> Outcome {
     let purchase = AskedPurchase(question)
     guard !record.isWithdrawn else {
       return try settled(
@@ -148,10 +150,12 @@ package struct ConsumptionWorker: NotificationWorker {
       lateBySeconds: question.deadline.lateness(at: sentAt).map { $0.components.seconds },
       refundPreference: record.refundPreference)
     // If the worker is so far behind that there was no time for a warning, publish it with the answer.
-    guard !record.isForetold, sentAt >= question.deadline.noticeAt else {
-      return try settled(question, .emitting(sent))
+    var results = Outcome.Results()
+    if !record.isForetold, sentAt >= question.deadline.noticeAt {
+      results = try results.emitting(RiskNotice(question, reason: "lag").event(at: sentAt))
     }
-    return try settled(question, .emitting(RiskNotice(question, reason: "lag").event(at: sentAt), sent))
+    return try await remembering(
+      question, sentAt: sentAt, preference: record.refundPreference, with: try results.emitting(sent), in: context)
   }
 
   // MARK: - Waiting
@@ -189,7 +193,7 @@ package struct ConsumptionWorker: NotificationWorker {
           purchase: AskedPurchase(question), lateBySeconds: late, reason: reason, detail: detail)))
   }
 
-  private func settled(_ question: ConsumptionQuestion, _ results: Outcome.Results) -> Outcome {
+  func settled(_ question: ConsumptionQuestion, _ results: Outcome.Results) -> Outcome {
     .done(results.keeping(question.warning, nil)).cancellingTimer(question.warning)
   }
 }

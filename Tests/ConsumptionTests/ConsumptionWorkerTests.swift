@@ -503,7 +503,8 @@ import Testing
 
   @Test func `the request with the nearest deadline is answered first`() throws {
     let received = Timestamp(millisecondsSince1970: 1_767_225_600_000)
-    let envelope = NotificationEnvelope([])
+    var envelope = NotificationEnvelope([])
+    envelope.notificationType = "CONSUMPTION_REQUEST"
     let first = try #require(ConsumptionWorker.deadline(of: envelope, receivedAt: received))
     let second = try #require(ConsumptionWorker.deadline(of: envelope, receivedAt: received + .seconds(1)))
     #expect(first < second && first - received == .seconds(43_200))

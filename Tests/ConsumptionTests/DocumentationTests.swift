@@ -9,7 +9,7 @@ import Testing
 @Suite struct DocumentationTests {
   private static let events = [
     ConsumptionSent.eventName, ConsumptionWithheld.eventName, ConsumptionRefused.eventName,
-    ConsumptionExpired.eventName, ConsumptionAtRisk.eventName,
+    ConsumptionExpired.eventName, ConsumptionAtRisk.eventName, ConsumptionOutcome.eventName,
   ]
 
   @Test func `question, answers and events match their schemas, and each event has a sample`() throws {

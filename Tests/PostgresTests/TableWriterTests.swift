@@ -62,6 +62,40 @@ struct TableWriterTests {
     }
   }
 
+  @Test func `the view of outcomes counts the newest outcome of each request, by preference, product and country`()
+    async throws
+  {
+    try await PostgresServer.run { server in
+      _ = try await migrated(server)
+      func event(
+        _ id: String, _ outcome: String, _ date: String?, product: String = "p", preference: String? = "DECLINE"
+      )
+        -> String
+      {
+        let decided = date.map { #","decidedAt":"\#($0)T00:00:00.000Z""# } ?? ""
+        let preferred = preference.map { #","refundPreference":"\#($0)""# } ?? ""
+        return #"('\#(id)\#(outcome)','consumption.outcome','consumption','{"purchase":{"notificationUUID":"\#(id)","#
+          + #""bundleId":"b","environment":"Production","productId":"\#(product)"},"outcome":"\#(outcome)""#
+          + decided + preferred + #","storefront":"DEU"}')"#
+      }
+      let events = [
+        event("1", "refunded", "2026-01-01"), event("2", "declined", "2026-01-01"), event("3", "none", nil),
+        // A reversal is the newest word about its request, in whatever order the events arrive.
+        event("4", "reversed", "2026-01-03"), event("4", "refunded", "2026-01-02"),
+        event("5", "refunded", "2026-01-01", product: "q", preference: nil),
+      ]
+      let connection = try await server.connect()
+      try await connection.execute(
+        "INSERT INTO millrace.events (id, type, worker, data) VALUES \(events.joined(separator: ","))", to: "test")
+      #expect(
+        try await server.value(
+          """
+          SELECT string_agg(concat_ws('/', product_id, refund_preference, storefront, answers, refunded, declined, \
+          reversed, undecided, refunded_share), ' ' ORDER BY product_id) FROM millrace.consumption_outcomes
+          """) == "p/DECLINE/DEU/4/1/1/1/1/0.2500 q/DEU/1/1/0/0/0/1.0000")
+    }
+  }
+
   @Test func `a process that continues elsewhere writes nothing`() async throws {
     try await PostgresServer.run { server in
       let (old, new) = (try await migrated(server), try await writer(server))

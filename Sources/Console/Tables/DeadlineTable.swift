@@ -28,9 +28,12 @@ struct DeadlineTable: Sendable {
     open[request.notification] = request
   }
 
-  /// Ends a request because of an event such as `consumption.sent`. The warning `consumption.at-risk` ends nothing.
+  /// Events that end no request: a warning, and the outcome of an answer, which names the notification of a refund.
+  private static let others: Set<String> = ["consumption.at-risk", "consumption.outcome"]
+
+  /// Ends a request because of an event such as `consumption.sent`.
   mutating func end(_ notification: String, event: String, now: Timestamp) {
-    guard event != "consumption.at-risk", ended[notification] == nil else { return }
+    guard !Self.others.contains(event), ended[notification] == nil else { return }
     open[notification] = nil
     outcomes[event, default: 0] += 1
     if ended.count >= Self.limit { ended = ended.filter { $0.value > now - Self.window } }

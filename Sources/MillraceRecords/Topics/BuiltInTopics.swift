@@ -181,7 +181,7 @@ notifications:
 name: appstore.notifications.refunds
 description: >-
   Refunds, declined refunds, reversed refunds, and revoked access. Written by millrace-ingress; read by the refunds
-  worker, which publishes revocations and reinstatements.
+  worker, which publishes revocations and reinstatements, and by the consumption worker, which publishes outcomes.
 keyed: true
 replication: 3
 promise: true

@@ -16,6 +16,7 @@ package struct Migration: Sendable {
       sql: positions + tables + customerEntitlements),
     Migration(version: 2, name: "the uncertainty of a subscription", sql: uncertainty),
     Migration(version: 3, name: "commitments", sql: commitments),
+    Migration(version: 4, name: "the view consumption_outcomes", sql: consumptionOutcomes),
   ]
 
   /// The offset from which each partition continues, and the function that moves it. `advance` fails if another process
@@ -272,6 +273,29 @@ package struct Migration: Sendable {
 
   private static let uncertainty = """
     ALTER TABLE {schema}.subscriptions ADD COLUMN uncertain text;
+    """
+
+  /// "What did Apple decide after our answers?" by preference, product and country. The newest outcome of each request
+  /// counts.
+  private static let consumptionOutcomes = """
+    CREATE VIEW {schema}.consumption_outcomes AS
+    WITH latest AS (
+      SELECT DISTINCT ON (data #>> '{purchase,notificationUUID}') data
+      FROM {schema}.events
+      WHERE worker = 'consumption' AND type = 'consumption.outcome'
+      ORDER BY data #>> '{purchase,notificationUUID}', data ->> 'decidedAt' DESC NULLS LAST, "time" DESC
+    )
+    SELECT
+      data #>> '{purchase,bundleId}' AS bundle_id, data #>> '{purchase,environment}' AS environment,
+      data ->> 'refundPreference' AS refund_preference, data #>> '{purchase,productId}' AS product_id,
+      data ->> 'storefront' AS storefront, count(*) AS answers,
+      count(*) FILTER (WHERE data ->> 'outcome' = 'refunded') AS refunded,
+      count(*) FILTER (WHERE data ->> 'outcome' = 'declined') AS declined,
+      count(*) FILTER (WHERE data ->> 'outcome' = 'reversed') AS reversed,
+      count(*) FILTER (WHERE data ->> 'outcome' = 'none') AS undecided,
+      round(count(*) FILTER (WHERE data ->> 'outcome' = 'refunded') / count(*)::numeric, 4) AS refunded_share
+    FROM latest
+    GROUP BY 1, 2, 3, 4, 5;
     """
 
   private static let commitments = """

@@ -1,0 +1,235 @@
+// Tests what becomes of an answer: Apple's decision, none in time, and decisions in odd orders.
+
+import AppStore
+import AppStoreSigning
+import AppStoreSimulator
+import KafkaClient
+import MillraceTesting
+import MillraceTime
+import TestSupport
+import Testing
+
+@testable import Consumption
+@testable import MillraceRecords
+@testable import MillraceWorker
+
+@Suite(.timeLimit(.minutes(15))) struct ConsumptionOutcomeTests {
+  private static let day = Duration.seconds(86_400)
+
+  /// Buys a product, requests a refund, and lets a worker answer.
+  private func answered(
+    _ stage: ConsumptionStage, _ product: String = ConsumptionStage.coins, version1: Bool = false
+  ) async throws -> Int64 {
+    let id = try stage.buy(product)
+    try stage.askBack(id)
+    try stage.deliver(version1: version1)
+    try await stage.calm()
+    return id
+  }
+
+  private func outcomes(_ stage: ConsumptionStage) throws -> [JSONObject] {
+    try stage.events().filter { $0.name == ConsumptionOutcome.eventName }.map(\.data)
+  }
+
+  private func words(_ stage: ConsumptionStage) throws -> [String] {
+    try outcomes(stage).map { $0["outcome"]?.text ?? "" }
+  }
+
+  @Test(arguments: [
+    ("declined", ConsumptionStage.coins), ("declined", ConsumptionStage.premium), ("refunded", ConsumptionStage.coins),
+    ("refunded", ConsumptionStage.level),
+  ])
+  func `a decision is published with the preference and the country`(word: String, product: String) async throws {
+    let stage = try ConsumptionStage()
+    try await stage.running {
+      let id = try await answered(stage, product)
+      #expect(try words(stage).isEmpty)
+      try await stage.pass(.seconds(3_600), step: .seconds(600))
+      try stage.decide(id, word)
+      try await stage.calm()
+      let outcome = try #require(try outcomes(stage).first)
+      #expect(outcome["outcome"] == .string(word) && outcome["refundPreference"] == "DECLINE")
+      #expect(outcome["storefront"]?.text?.count == 3 && outcome["decidedAt"] != nil)
+      #expect(outcome["revocationPercentage"] == nil || word == "refunded")
+      #expect(try stage.events().first?.data["purchase"] == outcome["purchase"])
+      // The wait ends without another event.
+      try await stage.pass(Self.day * 31, step: Self.day)
+      #expect(try words(stage) == [word])
+    }
+    try stage.checkEvents()
+  }
+
+  @Test func `without a decision, the outcome is none after 30 days, and a later decision is not seen`() async throws {
+    let stage = try ConsumptionStage()
+    try await stage.running {
+      let id = try await answered(stage)
+      try await stage.pass(Self.day * 30 - .seconds(7_200), step: Self.day)
+      #expect(try words(stage).isEmpty)
+      try await stage.pass(.seconds(10_800), step: .seconds(1_800))
+      #expect(try words(stage) == ["none"])
+      _ = stage.takePending()
+      try stage.decide(id, "declined")
+      try await stage.calm()
+      #expect(try words(stage) == ["none"])
+      #expect(try outcomes(stage).first?["decidedAt"] == nil)
+    }
+    try stage.checkEvents()
+  }
+
+  @Test func `a reversal follows a refund, and a repeated or older decision publishes nothing`() async throws {
+    let stage = try ConsumptionStage()
+    try await stage.running {
+      let id = try await answered(stage)
+      try await stage.pass(.seconds(3_600), step: .seconds(600))
+      let refund = try stage.decision(id, "refunded")
+      try await stage.pass(.seconds(3_600), step: .seconds(600))
+      let reversal = try stage.decision(id, "reversed")
+      // The older one arrives last.
+      for record in reversal + refund { try stage.log.append(record) }
+      try await stage.calm()
+      #expect(try words(stage) == ["reversed"])
+      // Another refund of the same purchase is news, and its repetition under another id is not.
+      try await stage.pass(.seconds(3_600), step: .seconds(600))
+      try stage.decide(id, "refunded")
+      try await stage.calm()
+      let repeated = try stage.repeated { $0.payload.notificationUUID = "0f0c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11" }
+      try stage.log.append(repeated)
+      try await stage.calm()
+      #expect(try words(stage) == ["reversed", "refunded"])
+    }
+    try stage.checkEvents()
+  }
+
+  @Test func `a decision belongs to the last request before it, in whatever order they arrive`() async throws {
+    let stage = try ConsumptionStage()
+    try await stage.running {
+      let id = try await answered(stage)
+      try await stage.pass(.seconds(3_600), step: .seconds(600))
+      let first = try stage.decision(id, "declined")
+      try await stage.pass(.seconds(3_600), step: .seconds(600))
+      try stage.askBack(id)
+      try stage.deliver()
+      try await stage.calm()
+      let requests = try stage.events().filter { $0.name == ConsumptionSent.eventName }.map(\.notification)
+      #expect(Set(requests).count == 2)
+      try await stage.pass(.seconds(3_600), step: .seconds(600))
+      for record in try stage.decision(id, "refunded") + first { try stage.log.append(record) }
+      try await stage.calm()
+      let events = try stage.events().filter { $0.name == ConsumptionOutcome.eventName }
+      #expect(events.map { $0.data["outcome"]?.text } == ["refunded", "declined"])
+      #expect(events.map(\.notification) == requests.reversed())
+    }
+    try stage.checkEvents()
+  }
+
+  @Test func `a refund after a version 1 answer is an outcome`() async throws {
+    let stage = try ConsumptionStage()
+    try await stage.running {
+      let id = try await answered(stage, version1: true)
+      try await stage.pass(.seconds(3_600), step: .seconds(600))
+      try stage.decide(id, "refunded", version1: true)
+      try await stage.calm()
+    }
+    let outcome = try #require(try outcomes(stage).first)
+    #expect(outcome["outcome"] == "refunded" && outcome["refundPreference"] == "DECLINE")
+    #expect(outcome["storefront"] == nil)
+    try stage.checkEvents()
+  }
+
+  @Test func `a replay publishes no outcome again, plain or reapplied, before and after the wait`() async throws {
+    let stage = try ConsumptionStage()
+    try await stage.running {
+      let (one, other) = (try await answered(stage), try await answered(stage))
+      try await stage.pass(.seconds(3_600), step: .seconds(600))
+      try stage.decide(one, "declined")
+      try await stage.calm()
+      for _ in 0..<2 {
+        let before = try stage.events().map(\.id)
+        for reapply in [false, true] {
+          try stage.log.replay(to: stage.topics, reapply: reapply)
+          try await stage.calm()
+          #expect(try stage.events().map(\.id) == before, "reapply: \(reapply)")
+        }
+        try await stage.pass(Self.day * 31, step: Self.day)
+      }
+      #expect(try words(stage) == ["declined", "none"] && stage.calls == 2 && other != one)
+    }
+    try stage.checkEvents()
+  }
+
+  @Test func `a refund that no answer preceded publishes nothing and has no deadline`() async throws {
+    let stage = try ConsumptionStage()
+    try await stage.running {
+      let id = try stage.buy()
+      let records = try stage.decision(id, "refunded")
+      for record in records { try stage.log.append(record) }
+      try await stage.calm()
+      let envelope = NotificationEnvelope(try #require(stage.log.records(in: NotificationFamily.refunds.topic).first))
+      #expect(ConsumptionWorker.deadline(of: envelope, receivedAt: stage.now) == nil)
+    }
+    #expect(try stage.events().isEmpty && stage.deadLetters().isEmpty)
+  }
+
+  @Test func `what the ledger remembers is read back, and an unknown format is refused`() throws {
+    let time = Timestamp(millisecondsSince1970: 1_767_225_600_000)
+    let question = ConsumptionQuestion(
+      notificationId: "n", version: .v2, bundleId: "b", environment: .production, transactionId: "1", productId: "p",
+      deadline: ConsumptionDeadline(signedDate: time, receivedAt: time))
+    var answer = RememberedAnswer(purchase: AskedPurchase(question), askedAt: time, sentAt: time + .seconds(60))
+    var memory = AnswerMemory()
+    #expect(memory.value == nil)
+    let isNew = [memory.add(answer), memory.add(answer)]
+    #expect(isNew == [true, false])
+    #expect(try AnswerMemory(parsing: memory.value ?? []) == memory)
+    let refund = RefundDecision(
+      kind: .refunded, notificationId: "d", transactionId: "1", at: time, percentage: 50_000)
+    let taken = memory.take(refund)
+    answer.decision = refund
+    #expect(taken == answer)
+    #expect(try AnswerMemory(parsing: memory.value ?? []).answers == [answer])
+    let early = memory.take(
+      RefundDecision(kind: .declined, notificationId: "e", transactionId: "1", at: time + .seconds(-1)))
+    #expect(early == nil)
+    for text in ["{}", #"{"answers":[{}]}"#, #"{"answers":7}"#] {
+      #expect(throws: UnreadableMemory.self) { try AnswerMemory(parsing: Array(text.utf8)) }
+    }
+  }
+}
+
+private struct NoRefund: Error {}
+
+extension ConsumptionStage {
+  private static let types: [String: NotificationTypeV2] = [
+    "refunded": .refund, "declined": .refundDeclined, "reversed": .refundReversed,
+  ]
+
+  /// Lets Apple decide now, and returns its notification.
+  fileprivate func decision(_ id: Int64, _ word: String, version1: Bool = false) throws -> [ProducerRecord] {
+    let now = now
+    try world.withState { state throws(WorldError) in
+      switch word {
+      case "refunded": try state.refund(id, at: now)
+      case "declined": try state.declineRefund(id, at: now)
+      default: try state.reverseRefund(id, at: now)
+      }
+    }
+    return try takePending().filter { $0.facts.kind.type == Self.types[word] }.compactMap { entry in
+      var record = version1 ? try v1(entry) : try v2(entry)
+      record?.topic = NotificationFamily.refunds.topic
+      return record
+    }
+  }
+
+  /// Lets Apple decide now, and writes its notification to the log.
+  fileprivate func decide(_ id: Int64, _ word: String, version1: Bool = false) throws {
+    for record in try decision(id, word, version1: version1) { try log.append(record) }
+  }
+
+  /// Returns the last refund with other contents.
+  fileprivate func repeated(_ change: (inout NotificationContents) -> Void) throws -> ProducerRecord {
+    guard let entry = entries().last(where: { $0.facts.kind.type == .refund }) else { throw NoRefund() }
+    var record = try v2(entry, changing: change)
+    record.topic = NotificationFamily.refunds.topic
+    return record
+  }
+}
