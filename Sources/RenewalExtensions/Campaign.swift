@@ -75,6 +75,9 @@ package struct Campaign: Sendable, Hashable, Identifiable {
   package var by: String
   /// When the request was sent again because Apple had no such request; nil if never.
   package var resumedAt: Timestamp?
+  /// The end of the window that an operator named for an extension that another tool started, and about which Apple
+  /// cannot be asked; nil for every other campaign.
+  package var until: Timestamp?
   /// The last time at which Apple reported the extension as in progress; nil if unknown.
   package var seenAt: Timestamp?
   /// Apple's report of the completion; nil before it.
@@ -118,7 +121,7 @@ extension Campaign {
   package var windowStart: Timestamp { resumedAt ?? requestedAt }
 
   /// The latest time at which a failure can be signed; nil while the extension is in progress.
-  var windowEnd: Timestamp? { completion.map { $0.at + Self.windowTail } }
+  var windowEnd: Timestamp? { completion.map { $0.at + Self.windowTail } ?? until }
 
   /// The time until which the window is known to be open; nil if nothing proves that Apple has the campaign.
   ///

@@ -106,3 +106,10 @@ struct ConfirmedMatch: Sendable {
     }
   }
 }
+
+extension CampaignMatch {
+  /// The words of a dead letter by which the failures of an unknown campaign are found again.
+  package static func absence(of productId: String, in environment: AppStoreEnvironment) -> String {
+    "no campaign for \(productId) in \(environment) was in progress"
+  }
+}

@@ -160,6 +160,7 @@ extension Campaign {
     json["storefrontCountryCodes"] = storefronts?.jsonValue
     json["requestedAt"] = requestedAt.jsonValue
     json["resumedAt"] = resumedAt?.jsonValue
+    json["until"] = until?.jsonValue
     json["by"] = .string(by)
     json["code"] = code.map { .integer($0) }
     return json
@@ -180,6 +181,8 @@ extension Campaign {
     }
     self.state = state
     resumedAt = fields.json["resumedAt"] == nil ? nil : try fields.required("resumedAt")
+    // An unreadable end must not become nil, which means a window without an end.
+    until = fields.json["until"] == nil ? nil : try fields.required("until")
     code = fields.optional("code")
   }
 }

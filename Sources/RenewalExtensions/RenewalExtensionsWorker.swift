@@ -140,7 +140,7 @@ extension RenewalExtensionsWorker {
       return .deadLetter(
         "campaign-not-found",
         """
-        no campaign for \(subject.productId) in \(subject.environment) was in progress at \
+        \(CampaignMatch.absence(of: subject.productId, in: subject.environment)) at \
         \(subject.signedDate.rfc3339)\(absent); name the campaign with millrace campaigns resolve
         """)
     case .several(let campaigns):

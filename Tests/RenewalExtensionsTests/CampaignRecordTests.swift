@@ -13,6 +13,12 @@ import Testing
     return campaign
   }()
 
+  private static let windowed = {
+    var campaign = Campaign.sample("3f0c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11")
+    campaign.until = time
+    return campaign
+  }()
+
   static let records: [CampaignRecord] = [
     .campaign(.sample()),
     .campaign(.sample(storefronts: ["DEU", "AUT"], state: .unclear)),
@@ -25,7 +31,8 @@ import Testing
         id: "r1", campaign: Campaign.sample().id, notifications: ["n1", "n2"], at: time, by: "bob", why: "so")),
   ]
 
-  @Test(arguments: records) func `a written record is read back`(record: CampaignRecord) throws {
+  @Test(arguments: records + [.campaign(windowed)]) func `a written record is read back`(record: CampaignRecord) throws
+  {
     #expect(try CampaignRecord(record.json.serialized()) == record)
   }
 

@@ -9,7 +9,8 @@ import Operations
 struct APICommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "api",
-    abstract: "Ask the App Store Server API: transactions, subscriptions, refunds, orders, test notifications.",
+    abstract:
+      "Ask the App Store Server API: transactions, subscriptions, refunds, orders, extensions, test notifications.",
     discussion: """
       Every payload is verified before it is shown. Prints text on a terminal and JSON lines to a pipe: the payloads \
       as Apple signed them, with every field. --json and --no-json override this.
@@ -25,7 +26,7 @@ struct APICommand: AsyncParsableCommand {
       """,
     subcommands: [
       Transaction.self, History.self, Statuses.self, Refunds.self, Order.self, AppTransactionCommand.self,
-      TestNotification.self,
+      TestNotification.self, Extend.self,
     ])
 
   /// The options of every subcommand.

@@ -22,7 +22,7 @@ struct CampaignsCommand: AsyncParsableCommand {
         millrace campaigns show 1f0c
         millrace campaigns cancel 1f0c --why "the wrong product"
       """,
-    subcommands: [List.self, Start.self, Show.self, Resolve.self, Cancel.self])
+    subcommands: [List.self, Start.self, Adopt.self, Show.self, Resolve.self, Cancel.self])
 
   /// The options of every subcommand.
   struct Options: ParsableArguments {
@@ -45,11 +45,19 @@ struct CampaignsCommand: AsyncParsableCommand {
     @Flag(help: "Proceed without confirmation.")
     var yes = false
 
-    func isGiven(_ question: String, on console: Console) throws -> Bool {
-      let approval = try Approval.of(isGiven: yes, canAsk: StandardInput.isTerminal, question: question) { question in
+    /// - Parameter word: A word that the operator has to type; nil for yes.
+    func isGiven(_ question: String, typing word: String? = nil, on console: Console) throws -> Bool {
+      func ask(_ question: String) -> String? {
         console.err.note(question)
         return StandardInput.readLine()
       }
+      let canAsk = StandardInput.isTerminal
+      let approval =
+        if let word {
+          try Approval.of(isGiven: yes, canAsk: canAsk, question: question, typing: word, ask: ask)
+        } else {
+          try Approval.of(isGiven: yes, canAsk: canAsk, question: question, ask: ask)
+        }
       if approval != .granted { console.err.note("nothing was done") }
       return approval == .granted
     }

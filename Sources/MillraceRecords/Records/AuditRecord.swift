@@ -33,6 +33,10 @@ package struct AuditRecord: Sendable, Hashable {
     package static let campaignStart = Action(rawValue: "campaign-start")
     /// A mass extension whose start was interrupted was requested again, or found at Apple.
     package static let campaignResume = Action(rawValue: "campaign-resume")
+    /// A mass extension that another tool had started was registered.
+    package static let campaignAdopt = Action(rawValue: "campaign-adopt")
+    /// The subscription of one customer was extended.
+    package static let extend = Action(rawValue: "extend")
     /// Failures were assigned to a mass extension.
     package static let campaignResolve = Action(rawValue: "campaign-resolve")
     /// The retries of a mass extension were cancelled.

@@ -47,7 +47,7 @@ extension CampaignStart.Result {
   /// The result for the audit trail.
   var audited: AuditRecord.Result {
     switch self {
-    case .accepted: .done
+    case .accepted, .adopted: .done
     case .known: AuditRecord.Result(rawValue: "done", detail: "Apple accepted it earlier; nothing was sent")
     case .unclear(let why): AuditRecord.Result(rawValue: "unclear", detail: why)
     case .refused(let why), .notSent(let why): .failed(why)

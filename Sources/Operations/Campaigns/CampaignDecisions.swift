@@ -48,6 +48,26 @@ package struct CampaignDecisions: Sendable {
     return (campaign, letters)
   }
 
+  /// Returns the failures that became dead letters because this campaign was unknown.
+  package func unmatched(by campaign: Campaign) async throws -> [DeadLetterEntry] {
+    let words = CampaignMatch.absence(of: campaign.productId, in: campaign.environment)
+    return try await operations.deadLetters(reasons: ["campaign-not-found"], isOpenOnly: true).filter {
+      $0.bundleId == campaign.bundleId && $0.detail.contains(words)
+    }
+  }
+
+  /// Sends failures to the worker again, which looks for their campaign.
+  ///
+  /// - Parameters:
+  ///   - patience: The maximum time without an answer from the lanes' owners.
+  ///   - report: Receives the result of each failure.
+  package func requeue(
+    _ letters: [DeadLetterEntry], why: String, patience: Duration,
+    report: @escaping @Sendable (OperationReport) throws -> Void
+  ) async throws -> OperationSummary {
+    try await operations.requeue(letters.map(\.id), why: why, patience: patience, report: report)
+  }
+
   /// Assigns failures to the campaign and requeues them.
   ///
   /// - Parameters:

@@ -36,6 +36,8 @@ package struct CampaignStart: Sendable {
     case refused(String)
     /// The request was not sent, or Apple was too busy. The operator has to resume it.
     case notSent(String)
+    /// A mass extension that another tool had started is registered. No request was sent.
+    case adopted
     /// Another campaign started at the same time. No request was sent.
     case withdrawn(because: Campaign)
   }
@@ -125,12 +127,12 @@ package struct CampaignStart: Sendable {
   }
 
   /// An overlapping campaign that the operator has not seen.
-  private func newcomer(to campaign: Campaign, knowing known: [Campaign], in table: CampaignTable) -> Campaign? {
+  func newcomer(to campaign: Campaign, knowing known: [Campaign], in table: CampaignTable) -> Campaign? {
     table.campaigns.first { other in other.overlaps(campaign) && !known.contains { $0.id == other.id } }
   }
 
   /// The record to write for a campaign that Apple has; nil if Apple does not have it.
-  private func news(of campaign: Campaign) async throws -> CampaignRecord? {
+  func news(of campaign: Campaign) async throws -> CampaignRecord? {
     let time = clock.wallTime
     switch try await CampaignStatus.of(campaign, askedOf: client) {
     case .inProgress: return .status(campaign: campaign.id, inProgressAt: time)
@@ -207,7 +209,7 @@ package struct CampaignStart: Sendable {
     return .accepted
   }
 
-  private func write(_ campaign: Campaign, _ state: Campaign.State, code: Int64? = nil) async throws {
+  func write(_ campaign: Campaign, _ state: Campaign.State, code: Int64? = nil) async throws {
     var campaign = campaign
     campaign.state = state
     campaign.code = code
@@ -222,6 +224,7 @@ extension CampaignStart.Result {
     return switch self {
     case .accepted: "Apple accepted \(campaign.id). It may take days; see millrace campaigns show \(campaign.id)"
     case .known: "Apple already has the campaign \(campaign.id); nothing was sent."
+    case .adopted: "Adopted \(campaign.id); its failures are retried. See millrace campaigns show \(campaign.id)"
     case .unclear(let why): "Apple may have accepted the campaign \(campaign.id): \(why); \(resume)"
     case .refused(let why): "Apple refused the campaign \(campaign.id): \(why)"
     case .notSent(let why): "The campaign \(campaign.id) was not started: \(why); \(resume)"
@@ -233,7 +236,7 @@ extension CampaignStart.Result {
   /// The exit status of the command.
   package var status: CommandStatus {
     switch self {
-    case .accepted, .known: .success
+    case .accepted, .known, .adopted: .success
     case .unclear, .refused, .notSent, .withdrawn: .failure
     }
   }

@@ -110,13 +110,16 @@ extension ProcessRights {
       .command, "`millrace audit`", ["millrace-cli-audit"],
       [.reads("millrace.audit", "millrace.operations", "millrace.backfills")]),
     ProcessRights(
+      .command, "`millrace api extend`", ["millrace-cli-api"],
+      [.reads("millrace.audit"), .writes("millrace.audit")]),
+    ProcessRights(
       .command, "`millrace campaigns`", ["millrace-cli-campaigns"],
       [
         .reads(
           "millrace.campaigns", "millrace.operations", "millrace.renewal-extensions.ledger",
           "millrace.renewal-extensions.dead-letters", "millrace.renewal-extensions.replay"),
         .writes("millrace.campaigns", "millrace.audit", when: "all but `list` and `show`"),
-        .writes("millrace.operations", when: "`resolve`"),
+        .writes("millrace.operations", when: "`adopt`, `resolve`"),
       ]),
     ProcessRights(
       .command, "`millrace subscriptions`", ["millrace-cli-subscriptions"],

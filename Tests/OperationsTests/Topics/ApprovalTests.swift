@@ -17,6 +17,20 @@ struct ApprovalTests {
     #expect(approval == expected)
   }
 
+  @Test(
+    "a change that is easily a mistake needs its word",
+    arguments: [("p", true), (" p\n", true), ("yes", false), (nil, false)])
+  func word(answer: String?, isGranted: Bool) throws {
+    let approval = try Approval.of(isGiven: false, canAsk: true, question: "Adopt it?", typing: "p") { question in
+      #expect(question == "Adopt it? Type p to go on: ")
+      return answer
+    }
+    #expect((approval == .granted) == isGranted)
+    #expect(throws: OperationError.self) {
+      try Approval.of(isGiven: false, canAsk: false, question: "?", typing: "p") { _ in "p" }
+    }
+  }
+
   @Test("--yes skips the prompt")
   func given() throws {
     let approval = try Approval.of(isGiven: true, canAsk: false, question: "?") { _ in
