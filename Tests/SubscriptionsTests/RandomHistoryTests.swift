@@ -130,6 +130,25 @@ import Testing
     #expect(until.map { question.at <= $0 } ?? false, "seed \(seed): asked after the end")
   }
 
+  @Test func `commitments in every state occur in the histories`() {
+    var seen: Set<String> = []
+    for seed in 0..<1_000 as Range<UInt64> {
+      for truth in History(seed: seed).story.truths where truth.commitment != nil {
+        seen.insert(truth.status.rawValue)
+        guard let term = truth.term else { continue }
+        seen.insert("period \(term.number)")
+        if !term.renews { seen.insert(truth.renews ? "billing without renewal" : "last period") }
+        if term.price > 29_970 { seen.insert("higher price") }
+        if term.product != truth.product { seen.insert(truth.nextProduct == term.product ? "next plan" : "later plan") }
+      }
+    }
+    let expected =
+      Subscription.Status.allCases.map(\.rawValue) + (1...3).map { "period \($0)" } + [
+        "billing without renewal", "last period", "higher price", "next plan", "later plan",
+      ]
+    #expect(seen.isSuperset(of: expected), "\(seen.sorted())")
+  }
+
   @Test func `each kind of uncertainty and of status occurs in the histories`() {
     var seen: Set<String> = []
     for seed in 0..<1_000 as Range<UInt64> {

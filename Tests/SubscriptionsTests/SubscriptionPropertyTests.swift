@@ -11,22 +11,23 @@ import Testing
 
   /// A random history of a customer.
   static func story(_ random: inout SeededGenerator) -> Story {
-    var story = Story()
+    var story = Story(isCommitted: Int.random(in: 0..<3, using: &random) == 0)
     let products = ["monthly", "basic", "premium"]
     for _ in 0..<Int.random(in: 3...25, using: &random) {
       story.wait(days: Int64.random(in: 0...3, using: &random))
       let product = products.randomElement(using: &random) ?? "monthly"
-      let choice = Int.random(in: 0..<10, using: &random)
+      let choice = Int.random(in: 0..<11, using: &random)
       switch story.truth.status {
       case .active:
         switch choice {
         case 0, 1, 2: if story.truth.renews { story.renew() } else { story.expire() }
-        case 3: story.setRenewal(!story.truth.renews)
+        case 3: story.changeRenewal()
         case 4: if product != story.truth.product { story.upgrade(to: product) }
         case 5: if product != story.truth.product { story.scheduleDowngrade(to: product) }
         case 6: story.refund()
         case 7: if story.truth.renews { story.failToRenew(hasGrace: Bool.random(using: &random)) }
         case 8: story.extend(days: 7)
+        case 9: story.increasePrice(isAccepted: Bool.random(using: &random))
         default: story.refundPast()
         }
       case .gracePeriod: if choice < 5 { story.recover() } else { story.endGrace() }
@@ -44,6 +45,8 @@ import Testing
     return subscription.status == truth.status && subscription.period.productId == truth.product
       && subscription.period.expiresDate == truth.expires && subscription.gracePeriodExpiresDate == truth.grace
       && subscription.renews == truth.renews && subscription.renewal?.productId == truth.nextProduct
+      && subscription.period.commitment == truth.commitment
+      && subscription.renewal?.nextCommitment == truth.nextCommitment
   }
 
   @Test(arguments: seeds)

@@ -89,6 +89,7 @@ import Testing
     var grace: String?
     var renews: Bool
     var next: String
+    var commitment: String?
 
     init(_ facts: SubscriptionFacts, in state: WorldState) {
       let products = state.app(of: facts.customer).products
@@ -96,8 +97,14 @@ import Testing
       product = products[facts.product].productId
       expires = facts.expires.rfc3339
       grace = facts.status == .billingGracePeriod ? facts.graceExpires?.rfc3339 : nil
-      renews = facts.renews
-      next = products[facts.nextProduct].productId
+      renews = facts.bills
+      next = products[facts.billedProduct].productId
+      guard let paid = state.transactions[facts.transactionId]?.commitment else { return }
+      commitment = "\(paid.number) of \(paid.total) until \(paid.ends.rfc3339) for \(paid.price)"
+      guard let present = facts.commitment else { return }
+      let product = products[facts.nextProduct]
+      let price = facts.renews ? "\(facts.renewalPrice * (product.commitment ?? 1))" : "?"
+      commitment? += "; \(facts.renews), \(product.productId) from \(present.ends.rfc3339) for \(price)"
     }
 
     init(_ row: JSONObject) {
@@ -106,10 +113,17 @@ import Testing
       grace = row["gracePeriodExpiresDate"]?.text
       renews = row["autoRenews"] == true
       next = text("autoRenewProductId")
+      guard case .object(let info)? = row["commitment"] else { return }
+      func value(_ name: String) -> String { info[name].map { $0.text ?? $0.whole.map { "\($0)" } ?? "?" } ?? "?" }
+      commitment =
+        "\(value("billingPeriod")) of \(value("billingPeriods")) until \(value("expiresDate")) for \(value("price"))"
+      guard let renews = info["autoRenews"] else { return }
+      commitment? +=
+        "; \(renews == true), \(value("autoRenewProductId")) from \(value("renewalDate")) for \(value("renewalPrice"))"
     }
 
     var description: String {
-      "\(status) \(product) until \(expires)\(grace.map { ", grace until \($0)" } ?? ""), \(renews ? "renews as \(next)" : "ends")"
+      "\(status) \(product) until \(expires)\(grace.map { ", grace until \($0)" } ?? ""), \(renews ? "renews as \(next)" : "ends")\(commitment.map { ", commitment \($0)" } ?? "")"
     }
   }
 }

@@ -7,7 +7,7 @@ public struct TransactionPage: APIPage, Hashable {
   /// The verified transactions.
   public let items: [SignedTransaction]
   /// Requests the transactions after this page. Store the revision of the last page to request newer transactions
-  /// later.
+  /// later. In descending order the last page has none, because newer transactions are not after it (`revision`).
   public let revision: String?
   /// Whether there are more pages at present.
   public let hasMore: Bool
@@ -51,7 +51,9 @@ extension AppStoreServerClient {
         let violations = RequestParameter.anyTransactionId.violations(in: transactionId) + request.violations()
         return try await self.call(call, violations: violations) { (reader) async throws(APIError) in
           let body = try reader.body(HistoryResponse.self)
-          return try await reader.page(hasMore: body.hasMore, body.revision, of: body.json, asked: revision)
+          return try await reader.page(
+            hasMore: body.hasMore, body.revision, of: body.json, asked: revision,
+            isDescending: request.sort == .descending)
         }
       }
     }
@@ -105,12 +107,12 @@ extension AppStoreServerClient {
 extension ResponseReader {
   /// Creates a page from the body of either history.
   fileprivate func page(
-    hasMore: Bool?, _ revision: String?, of json: JSONObject, asked: String?
+    hasMore: Bool?, _ revision: String?, of json: JSONObject, asked: String?, isDescending: Bool = false
   ) async throws(APIError) -> APIResponse<TransactionPage> {
     let hasMore = hasMore ?? false
-    let page = TransactionPage(
-      items: try await transactions("signedTransactions", of: json),
-      revision: try cursor(revision, hasMore: hasMore, asked: asked, "revision"), hasMore: hasMore)
+    let items = try await transactions("signedTransactions", of: json)
+    let next = try cursor(revision, hasMore: hasMore, asked: asked, "revision")
+    let page = TransactionPage(items: items, revision: isDescending && !hasMore ? nil : next, hasMore: hasMore)
     return response(page, json)
   }
 }

@@ -135,7 +135,8 @@ package func appTransactionPayload(
     "versionExternalIdentifier": .integer(868_112_233),
     "receiptCreationDate": .date(signedDate),
     "originalPurchaseDate": .date(originalPurchaseDate),
-    "originalApplicationVersion": .string("1"),
+    // "In the sandbox testing environment, the value is always 1.0."
+    "originalApplicationVersion": .string(app.environment == .sandbox ? "1.0" : "1"),
     "appTransactionId": .string(appTransactionId),
     "originalPlatform": .string("iOS"),
   ])

@@ -12,8 +12,10 @@ package struct ReceiptRow {
   package var expiresDate: Timestamp?
   package var cancellation: (date: Timestamp, reason: RevocationReason)?
   package var isTrial = false
+  package var isInIntroductoryPrice = false
   package var isUpgraded = false
   package var promotionalOfferId: String?
+  package var offerCodeReferenceName: String?
   package var quantity: Int64 = 1
   package var subscriptionGroupIdentifier: String?
   package var webOrderLineItemId: String?
@@ -41,9 +43,10 @@ package struct ReceiptRow {
           "cancellation_reason": cancellation.map { .string(String($0.reason.rawValue)) },
           "app_account_token": appAccountToken.map { .string($0) },
           "in_app_ownership_type": ownership.jsonValue,
-          "is_in_intro_offer_period": "false",
+          "is_in_intro_offer_period": .string(isInIntroductoryPrice ? "true" : "false"),
           "is_trial_period": .string(isTrial ? "true" : "false"),
           "is_upgraded": isUpgraded ? "true" : nil,
+          "offer_code_ref_name": offerCodeReferenceName.map { .string($0) },
           "original_transaction_id": .string(originalTransactionId),
           "product_id": .string(productId),
           "promotional_offer_id": promotionalOfferId.map { .string($0) },
@@ -54,12 +57,13 @@ package struct ReceiptRow {
         ]).members)
   }
 
-  /// Returns the text form and the milliseconds of a date. The third form, Pacific time, is omitted.
+  /// Returns a date as text in UTC, in milliseconds and as text in Pacific time.
   package static func dates(_ name: String, _ date: Timestamp) -> [JSONObject.Member] {
     let text = String(date.rfc3339.prefix(19)).split(separator: "T").joined(separator: " ") + " Etc/GMT"
     return [
       JSONObject.Member(key: name, value: .string(text)),
       JSONObject.Member(key: name + "_ms", value: .string(String(date.millisecondsSince1970))),
+      JSONObject.Member(key: name + "_pst", value: .string(PacificTime.text(date))),
     ]
   }
 }
@@ -73,7 +77,10 @@ package struct PendingRenewalRow {
   package var isInBillingRetryPeriod: Bool?
   package var expirationIntent: ExpirationIntent?
   package var gracePeriodExpiresDate: Timestamp?
+  /// The status of a price increase, which the row has twice.
   package var priceConsentStatus: PriceIncreaseStatus?
+  package var promotionalOfferId: String?
+  package var offerCodeReferenceName: String?
 
   package init(productId: String, originalTransactionId: String, renews: Bool) {
     self.productId = productId
@@ -90,7 +97,10 @@ package struct PendingRenewalRow {
       "auto_renew_status": .string(renews ? "1" : "0"),
       "expiration_intent": expirationIntent.map { .string(String($0.rawValue)) },
       "is_in_billing_retry_period": isInBillingRetryPeriod.map { .string($0 ? "1" : "0") },
+      "offer_code_ref_name": offerCodeReferenceName.map { .string($0) },
       "price_consent_status": priceConsentStatus.map { .string(String($0.rawValue)) },
+      "price_increase_status": priceConsentStatus.map { .string(String($0.rawValue)) },
+      "promotional_offer_id": promotionalOfferId.map { .string($0) },
     ]).members
     return JSONObject(
       members + (gracePeriodExpiresDate.map { ReceiptRow.dates("grace_period_expires_date", $0) } ?? []))

@@ -21,6 +21,10 @@ package struct RenewalPayload {
   package var appTransactionId: String
   package var appAccountToken: String?
   package var advancedCommerceInfo: JSONObject?
+  /// The win-back offers, the best first; nil if there are none.
+  package var eligibleWinBackOfferIds: [String]?
+  package var commitmentInfo: RenewalCommitmentInfo?
+  package var renewalBillingPlanType: RenewalBillingPlanType?
 
   package init(
     originalTransactionId: String, autoRenewProductId: String, productId: String, autoRenewStatus: AutoRenewStatus,
@@ -57,10 +61,13 @@ package struct RenewalPayload {
       "recentSubscriptionStartDate": .date(recentSubscriptionStartDate),
       "renewalDate": .date(renewalDate),
       "offerDiscountType": offer?.discountType?.jsonValue,
+      "eligibleWinBackOfferIds": eligibleWinBackOfferIds?.jsonValue,
       "appTransactionId": .string(appTransactionId),
       "offerPeriod": offer?.period.map { .string($0) },
       "appAccountToken": appAccountToken.map { .string($0) },
       "advancedCommerceInfo": advancedCommerceInfo.map { .object($0) },
+      "commitmentInfo": commitmentInfo.map { .object($0.json) },
+      "renewalBillingPlanType": renewalBillingPlanType?.jsonValue,
     ])
   }
 }

@@ -28,6 +28,8 @@ package struct TransactionPayload {
   package var currency: String
   package var appTransactionId: String
   package var advancedCommerceInfo: JSONObject?
+  package var billingPlanType: BillingPlanType?
+  package var commitmentInfo: TransactionCommitmentInfo?
 
   /// A refund or the end of Family Sharing.
   package struct RevocationClaims: Sendable, Hashable {
@@ -102,6 +104,8 @@ package struct TransactionPayload {
       "revocationType": revocation?.type.jsonValue,
       "revocationPercentage": revocation?.percentage.map { .integer($0) },
       "advancedCommerceInfo": advancedCommerceInfo.map { .object($0) },
+      "billingPlanType": billingPlanType?.jsonValue,
+      "commitmentInfo": commitmentInfo.map { .object($0.json) },
     ])
   }
 }

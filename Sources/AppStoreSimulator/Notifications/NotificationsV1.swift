@@ -66,8 +66,10 @@ struct SubjectV1: Sendable {
     let pending = purchase.subscription.map { subscription in
       var row = PendingRenewalRow(
         productId: customer.app.products[subscription.product].productId, originalTransactionId: original,
-        renews: subscription.renews)
-      row.autoRenewProductId = purchase.nextProduct?.productId ?? row.productId
+        renews: subscription.bills)
+      row.autoRenewProductId = purchase.billedProduct?.productId ?? row.productId
+      row.promotionalOfferId = purchase.billedOffer?.identifier(ifType: .promotionalOffer)
+      row.offerCodeReferenceName = purchase.billedOffer?.identifier(ifType: .offerCode)
       row.expirationIntent = subscription.expirationIntent
       row.isInBillingRetryPeriod = subscription.expirationIntent.map { _ in subscription.retryEnds != nil }
       row.gracePeriodExpiresDate = subscription.graceExpires
@@ -95,16 +97,21 @@ struct SubjectV1: Sendable {
       row.cancellation = (revocation.date, revocation.reason)
     }
     row.isUpgraded = transaction.upgraded.map { $0 <= signedDate } ?? false
-    row.isTrial = transaction.offer.map { subject.product.offers[$0].discountType == .freeTrial } ?? false
-    row.promotionalOfferId = transaction.offer.flatMap { offer in
-      subject.product.offers[offer].type == .promotionalOffer ? subject.product.offers[offer].identifier : nil
-    }
+    let offer = transaction.offer.map { subject.product.offers[$0] }
+    row.isTrial = offer?.discountType == .freeTrial
+    row.isInIntroductoryPrice = offer?.type == .introductoryOffer && !row.isTrial
+    row.promotionalOfferId = offer?.identifier(ifType: .promotionalOffer)
+    row.offerCodeReferenceName = offer?.identifier(ifType: .offerCode)
     row.quantity = transaction.quantity
     row.subscriptionGroupIdentifier = subject.product.isSubscription ? subject.product.group : nil
     row.webOrderLineItemId = transaction.webOrderLineItemId.map { String($0) }
     row.appAccountToken = transaction.appAccountToken?.text
     return row
   }
+}
+
+extension Offer {
+  fileprivate func identifier(ifType wanted: OfferType) -> String? { type == wanted ? identifier : nil }
 }
 
 extension WorldState {

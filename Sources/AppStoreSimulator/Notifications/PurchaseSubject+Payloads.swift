@@ -22,6 +22,10 @@ extension PurchaseSubject {
     payload.isUpgraded = transaction.upgraded != nil
     payload.offer = transaction.offer.map { product.offers[$0].payload }
     payload.advancedCommerceInfo = advancedCommerce?.json()
+    if let commitment = transaction.commitment {
+      payload.billingPlanType = .monthly
+      payload.commitmentInfo = commitment.info
+    }
     return payload.json
   }
 
@@ -29,11 +33,11 @@ extension PurchaseSubject {
   ///
   /// - Parameter type: the type of the notification that contains it; nil for an API response.
   func renewalPayload(signedDate: Timestamp, in type: NotificationTypeV2? = nil) -> JSONObject? {
-    guard let subscription, let nextProduct else { return nil }
-    let products = customer.app.products
+    guard let subscription, let billedProduct else { return nil }
+    let present = customer.app.products[subscription.product]
     var payload = RenewalPayload(
-      originalTransactionId: String(subscription.originalTransactionId), autoRenewProductId: nextProduct.productId,
-      productId: products[subscription.product].productId, autoRenewStatus: subscription.renews ? .on : .off,
+      originalTransactionId: String(subscription.originalTransactionId), autoRenewProductId: billedProduct.productId,
+      productId: present.productId, autoRenewStatus: subscription.bills ? .on : .off,
       signedDate: signedDate, environment: customer.environment, recentSubscriptionStartDate: subscription.started,
       renewalDate: subscription.expires, appTransactionId: String(customer.appTransactionId))
     payload.expirationIntent = subscription.expirationIntent
@@ -42,15 +46,31 @@ extension PurchaseSubject {
       $0.isAccepted ? .customerConsentedOrWasNotifiedWithoutNeedingConsent : .customerHasNotResponded
     }
     payload.gracePeriodExpiresDate = subscription.graceExpires
-    payload.offer = subscription.nextOffer.map { nextProduct.offers[$0].payload }
+    payload.offer = billedOffer?.payload
+    payload.eligibleWinBackOfferIds = subscription.winBackOffers(of: present)
     // If the subscription does not renew, Apple omits price and currency, except in a REFUND notification.
-    if subscription.renews || type == .refund {
-      payload.renewalPrice = (subscription.renewalPrice, nextProduct.currency)
+    if subscription.bills || type == .refund {
+      payload.renewalPrice = (subscription.billedPrice, billedProduct.currency)
     }
+    if subscription.bills, billedProduct.commitment != nil { payload.renewalBillingPlanType = .monthly }
+    payload.commitmentInfo = nextCommitment
     payload.appAccountToken = subscription.appAccountToken?.text
     payload.advancedCommerceInfo = advancedCommerce?.json(
       consistencyToken: subscription.advancedCommerce.map { "\($0.reference.text)/\($0.revision)" })
     return payload.json
+  }
+
+  private var nextCommitment: RenewalCommitmentInfo? {
+    guard let subscription, let commitment = subscription.commitment, let nextProduct else { return nil }
+    var info = RenewalCommitmentInfo(json: [:])
+    info.commitmentAutoRenewProductId = nextProduct.productId
+    info.commitmentAutoRenewStatus = subscription.renews ? .on : .off
+    info.commitmentRenewalDate = commitment.ends
+    if subscription.renews {
+      info.commitmentRenewalBillingPlanType = nextProduct.commitment == nil ? nil : .monthly
+      info.commitmentRenewalPrice = subscription.renewalPrice * (nextProduct.commitment ?? 1)
+    }
+    return info
   }
 
   private var advancedCommerce: AdvancedCommercePayload? {
@@ -59,6 +79,26 @@ extension PurchaseSubject {
         requestReferenceId: facts.reference.text, period: product.period.description,
         displayName: "Plan, revision \(facts.revision)", sku: product.productId, price: facts.price)
     }
+  }
+}
+
+extension SubscriptionFacts {
+  /// The win-back offers for a customer who has left, the best first. In a grace period or billing retry there are none.
+  fileprivate func winBackOffers(of product: Product) -> [String]? {
+    guard status == .expired, hasPaidPeriod, ownership == .purchased else { return nil }
+    let offers = product.offers.filter { $0.type == .winBackOffer }.sorted { $0.isBetter(than: $1) }
+    return offers.isEmpty ? nil : offers.map(\.identifier)
+  }
+}
+
+extension CommitmentFacts {
+  fileprivate var info: TransactionCommitmentInfo {
+    var info = TransactionCommitmentInfo(json: [:])
+    info.billingPeriodNumber = number
+    info.commitmentExpiresDate = ends
+    info.commitmentPrice = price
+    info.totalBillingPeriods = total
+    return info
   }
 }
 

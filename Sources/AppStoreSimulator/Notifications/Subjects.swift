@@ -11,8 +11,14 @@ package struct PurchaseSubject: Sendable {
   /// Its subscription; nil for a one-time purchase.
   package let subscription: SubscriptionFacts?
   let product: Product
+  /// The product of the next renewal; within a commitment, of the next commitment.
   let nextProduct: Product?
   let customer: CustomerSubject
+
+  /// The product of the next billing period; nil for a one-time purchase.
+  var billedProduct: Product? { subscription.map { customer.app.products[$0.billedProduct] } }
+  /// The offer of the next billing period.
+  var billedOffer: Offer? { subscription?.billedOffer.flatMap { billedProduct?.offers[$0] } }
 }
 
 /// A customer with all data of an app transaction.

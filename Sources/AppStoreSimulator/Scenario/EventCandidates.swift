@@ -87,7 +87,7 @@ extension WorldState {
     }
     guard let id = candidate.transaction else { return false }
     switch action {
-    case .refund(let percentage): try refund(id, percentage: percentage, at: now)
+    case .refund(let percentage, let reason): try refund(id, percentage: percentage, reason: reason, at: now)
     case .declineRefund:
       guard refundRequests[id] != nil else { return false }
       try declineRefund(id, at: now)

@@ -79,6 +79,9 @@ struct Fields {
     return number
   }
 
+  /// A price in milliunits, at most a thousand million units, so that a sum of prices is a number too.
+  mutating func price(_ key: String) throws(ScenarioError) -> Int64? { try integer(key, in: 0...1_000_000_000_000) }
+
   mutating func number(_ key: String, in range: ClosedRange<Double>) throws(ScenarioError) -> Double? {
     let number: Double?
     switch value(key) {

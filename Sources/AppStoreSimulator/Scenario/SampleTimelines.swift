@@ -106,7 +106,9 @@ extension WorldState {
         product.productId, by: customer, ownership: type == .revoke ? .familyShared : .purchased,
         at: now - .seconds(7_200))
       // Apple turns auto-renewal off when a refund is requested. That is a separate notification.
-      if type == .refund { try state.setRenewal(id, isOn: false, at: now - .seconds(3_600)) }
+      if type == .refund || type == .consumptionRequest {
+        try state.setRenewal(id, isOn: false, at: now - .seconds(3_600))
+      }
       if type == .refundReversed { try state.refund(id, at: now - .seconds(3_600)) }
       return id
     }

@@ -18,7 +18,11 @@ extension Product {
       }
       self.period = period
     }
-    price = try fields.integer("price") ?? price
+    price = try fields.price("price") ?? price
+    commitment = try fields.integer("commitment", in: 2...100)
+    guard commitment == nil || isSubscription else {
+      throw fields.error("commitment", "only an auto-renewable subscription has a commitment")
+    }
     currency = try fields.text("currency") ?? currency
     gracePeriod = try fields.duration("gracePeriod")
     for var offer in try fields.sections("offers") { offers.append(try Offer(&offer)) }
@@ -38,7 +42,7 @@ extension Offer {
     self.init(
       identifier: try fields.required("identifier", fields.text("identifier")),
       type: try fields.required("type", fields.value(of: "type", among: types)), discountType: discountType,
-      period: try fields.required("period", period), price: try fields.integer("price") ?? 0)
+      period: try fields.required("period", period), price: try fields.price("price") ?? 0)
     try fields.finish()
   }
 }

@@ -31,8 +31,8 @@ package enum ScenarioAction: Sendable, Hashable {
   case acceptPriceIncrease
   /// The customer requests a refund. Apple decides according to the API's refund settings.
   case requestRefund(ConsumptionRequestReason)
-  /// Apple refunds the purchase immediately.
-  case refund(percentage: Int64)
+  /// Apple refunds the purchase immediately. Without a reason, the refund follows the customer's request.
+  case refund(percentage: Int64, reason: RevocationReason? = nil)
   /// Apple declines a requested refund.
   case declineRefund
   /// Apple reverses a refund.
@@ -175,13 +175,16 @@ extension ScenarioAction {
         try value("offer", fields.text("offer")), of: try value("to", fields.text("to") ?? product))
     case "announcePriceIncrease":
       self = .announcePriceIncrease(
-        to: try value("price", fields.integer("price")), needsConsent: try fields.flag("needsConsent") ?? true)
+        to: try value("price", fields.price("price")), needsConsent: try fields.flag("needsConsent") ?? true)
     case "acceptPriceIncrease": self = .acceptPriceIncrease
     case "requestRefund":
       let reasons = ConsumptionRequestReason.allKnown.map { ($0.rawValue, $0) }
       self = .requestRefund(try fields.value(of: "reason", among: reasons) ?? .unintendedPurchase)
     case "refund":
-      self = .refund(percentage: try fields.integer("percentage", in: 1...100).map { $0 * 1_000 } ?? 100_000)
+      self = .refund(
+        percentage: try fields.integer("percentage", in: 1...100).map { $0 * 1_000 } ?? 100_000,
+        reason: try fields.value(
+          of: "reason", among: [("issue", .refundedDueToIssue), ("other", .refundedForOtherReason)]))
     case "declineRefund": self = .declineRefund
     case "reverseRefund": self = .reverseRefund
     case "revoke": self = .revoke
@@ -194,7 +197,7 @@ extension ScenarioAction {
     case "failExtension": self = .failExtension
     case "migrate": self = .migrate
     case "updateMetadata": self = .updateMetadata
-    case "changePrice": self = .changePrice(to: try value("price", fields.integer("price")))
+    case "changePrice": self = .changePrice(to: try value("price", fields.price("price")))
     case "rescindConsent": self = .rescindConsent
     case "createToken":
       let types = ExternalPurchaseTokenType.allKnown.map { ($0.rawValue, $0) }

@@ -45,6 +45,13 @@ package struct Offer: Sendable, Hashable {
 
   /// Whether the customer pays nothing.
   package var isFree: Bool { discountType == .freeTrial || price == 0 }
+
+  /// Whether a customer prefers the offer to another one: it costs less, or lasts longer at the same price.
+  func isBetter(than other: Offer) -> Bool {
+    let start = Timestamp(millisecondsSince1970: 0)
+    let (mine, theirs) = (period.end(from: start), other.period.end(from: start))
+    return (price, theirs, identifier) < (other.price, mine, other.identifier)
+  }
 }
 
 /// A product that customers buy.
@@ -65,6 +72,8 @@ package struct Product: Sendable, Hashable {
   package var currency: String
   /// The billing grace period; nil if the team has not enabled it.
   package var gracePeriod: Duration?
+  /// The number of periods in a commitment, each billed at ``price``; nil for a product without commitment.
+  package var commitment: Int64?
   /// Offers by their identifiers.
   package var offers: [Offer]
 
@@ -72,7 +81,7 @@ package struct Product: Sendable, Hashable {
   package init(
     productId: String, type: ProductType = .autoRenewableSubscription, group: String? = "21345678", level: Int = 1,
     period: SubscriptionPeriod = SubscriptionPeriod(1, .month), price: Int64 = 9_990, currency: String = "USD",
-    gracePeriod: Duration? = nil, offers: [Offer] = []
+    gracePeriod: Duration? = nil, commitment: Int64? = nil, offers: [Offer] = []
   ) {
     self.productId = productId
     self.type = type
@@ -82,11 +91,18 @@ package struct Product: Sendable, Hashable {
     self.price = price
     self.currency = currency
     self.gracePeriod = gracePeriod
+    self.commitment = commitment
     self.offers = offers
   }
 
   /// Whether the product is an auto-renewable subscription.
   package var isSubscription: Bool { type == .autoRenewableSubscription }
+
+  /// Whether a change to another plan of the group takes effect immediately (App Store Server Notifications, `subtype`):
+  /// an upgrade, or a cross-grade to the same duration.
+  func changesImmediately(to other: Product) -> Bool {
+    other.level < level || (other.level == level && other.period == period)
+  }
 }
 
 /// An app of the team.

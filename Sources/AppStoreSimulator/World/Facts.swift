@@ -56,6 +56,8 @@ package struct TransactionFacts: Sendable {
   package let offer: Int?
   /// The price that was paid, in milliunits of the currency.
   package let price: Int64
+  /// The commitment that the period belongs to; nil if there is none.
+  package internal(set) var commitment: CommitmentFacts?
   /// The identifier that the team gave the customer.
   package internal(set) var appAccountToken: CompactUUID?
   /// The refund, or the end of Family Sharing.
@@ -103,11 +105,11 @@ package struct SubscriptionFacts: Sendable {
   package let originalPurchaseDate: Timestamp
   /// The product of the current period, as its index in the app's products.
   package internal(set) var product: Int
-  /// The product of the next renewal, as its index in the app's products.
+  /// The product of the next renewal, as its index in the app's products; within a commitment, of the next commitment.
   package internal(set) var nextProduct: Int
   /// The transaction of the current period.
   package internal(set) var transactionId: Int64
-  /// Whether the subscription renews automatically.
+  /// Whether the subscription renews automatically; within a commitment, whether the commitment does.
   package internal(set) var renews = true
   /// Apple's `status`.
   package internal(set) var status = Status.active
@@ -121,11 +123,12 @@ package struct SubscriptionFacts: Sendable {
   package internal(set) var expirationIntent: ExpirationIntent?
   /// A price increase that was announced but has not taken effect.
   package internal(set) var priceIncrease: PriceIncrease?
-  /// The price of the next renewal, in milliunits of the currency.
+  /// The price of each billing period from the next renewal on, in milliunits of the currency; within a commitment, from
+  /// the next commitment on.
   package internal(set) var renewalPrice: Int64
   /// The offer for the next period, as its index in the next product's offers.
   package internal(set) var nextOffer: Int?
-  /// The beginning of the subscription, or of its latest resubscription.
+  /// `recentSubscriptionStartDate`: the beginning of the subscription, or of the latest period after a long gap.
   package internal(set) var started: Timestamp
   /// The identifier that the team gave the customer.
   package internal(set) var appAccountToken: CompactUUID?
@@ -133,6 +136,8 @@ package struct SubscriptionFacts: Sendable {
   package internal(set) var extensions: [Timestamp] = []
   /// Whether any period was paid for.
   package internal(set) var hasPaidPeriod = false
+  /// The commitment of the current period; nil if there is none, or if the subscription has ended.
+  package internal(set) var commitment: CommitmentFacts?
   /// The Advanced Commerce data; nil unless the subscription has migrated.
   package internal(set) var advancedCommerce: AdvancedCommerceFacts?
 

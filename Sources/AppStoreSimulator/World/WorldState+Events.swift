@@ -61,11 +61,13 @@ extension WorldState {
   }
 
   private func ending(of subscription: SubscriptionFacts) -> Ending {
-    if !subscription.renews { return .expired(.customerCancelled) }
-    if realms[customers[subscription.customer].realm].notForSale.contains(subscription.nextProduct) {
+    if !subscription.bills { return .expired(.customerCancelled) }
+    if realms[customers[subscription.customer].realm].notForSale.contains(subscription.billedProduct) {
       return .expired(.productNotAvailable)
     }
-    if subscription.priceIncrease?.isAccepted == false { return .expired(.customerDidNotConsentToPriceIncrease) }
+    if subscription.priceIncrease?.isAccepted == false, !subscription.isCommitted {
+      return .expired(.customerDidNotConsentToPriceIncrease)
+    }
     let course = behaviour.period(
       seed: seed, subscription: subscription.originalTransactionId, transaction: subscription.transactionId)
     return course.billingFails ? .billingFailed : .renewed

@@ -15,6 +15,9 @@ extension WorldState {
     let subscription = try self.subscription(original)
     let expires = subscription.expires + .seconds(86_400 * days)
     subscriptions[original]?.expires = expires
+    if let ends = subscription.commitment?.ends {
+      subscriptions[original]?.commitment?.ends = ends + .seconds(86_400 * days)
+    }
     subscriptions[original]?.extensions.append(now)
     if subscription.status == .billingGracePeriod {
       subscriptions[original]?.status = .active
@@ -23,6 +26,7 @@ extension WorldState {
       subscriptions[original]?.expirationIntent = nil
     }
     transactions[subscription.transactionId]?.expires = expires
+    transactions[subscription.transactionId]?.commitment = subscriptions[original]?.commitment
     transactions[subscription.transactionId]?.modified = now
     planEnd(of: original)
     announce(.renewalExtended, of: original, at: now)

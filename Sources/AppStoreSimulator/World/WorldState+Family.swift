@@ -74,22 +74,24 @@ extension WorldState {
     }
   }
 
-  /// Ends the sharing of a refunded purchase: REVOKE for each family member.
-  mutating func endSharing(of original: Int64, at now: Timestamp) throws(WorldError) {
+  /// Ends the sharing of a refunded purchase: REVOKE for each family member, with the reason of the purchaser's refund.
+  mutating func endSharing(
+    of original: Int64, reason: RevocationReason, at now: Timestamp
+  ) throws(WorldError) {
     for member in families.removeValue(forKey: original) ?? [] {
       guard let own = transactions[subscriptions[member.original]?.transactionId ?? member.original],
         own.revocation == nil
       else { continue }
-      try revoke(own.id, at: now)
+      try revoke(own.id, reason: reason, at: now)
     }
   }
 
   /// Copies the state of the purchaser's subscription to a member's subscription.
   private mutating func adopt(_ original: Int64, from purchaser: Int64, at now: Timestamp) {
     guard let theirs = subscriptions[purchaser], var own = subscriptions[original] else { return }
-    own.nextProduct = theirs.nextProduct
-    own.renewalPrice = theirs.renewalPrice
-    own.renews = theirs.renews
+    own.nextProduct = theirs.billedProduct
+    own.renewalPrice = theirs.billedPrice
+    own.renews = theirs.bills
     own.status = theirs.status
     own.expires = theirs.expires
     own.graceExpires = theirs.graceExpires

@@ -5,6 +5,11 @@ package import AppStore
 extension WorldState {
   /// Apple's billing retry period.
   static let retryPeriod = Duration.seconds(60 * 86_400)
+  /// The longest gap in paid service after which `recentSubscriptionStartDate` stays the same. A grace period and billing
+  /// retry count as a gap.
+  static func longestGap(in environment: AppStoreEnvironment) -> Duration {
+    environment == .sandbox ? .seconds(600) : .seconds(60 * 86_400)
+  }
   /// The longest observed time between Apple's renewal and the end of the period.
   static let longestLead = Duration.seconds(54)
 
@@ -17,33 +22,60 @@ extension WorldState {
     guard var subscription = subscriptions[original] else { return id }
     let product = app(of: subscription.customer).products[index]
     let period = offer.map { product.offers[$0].period } ?? product.period
-    let price = offer.map { product.offers[$0].price } ?? subscription.advancedCommerce?.price ?? product.price
-    let isIncreased = subscription.priceIncrease?.isAccepted == true && offer == nil
-    let paid = isIncreased ? subscription.priceIncrease?.price ?? price : price
+    let price = price(of: product, offer: offer, reason: reason, for: subscription)
+    let commitment = subscription.commitment(of: product, offer: offer, reason: reason, price: price.now, from: start)
+    let environment = realms[customers[subscription.customer].realm].environment
+    if now - paidUntil(subscription) > Self.longestGap(in: environment) { subscription.started = start }
     subscription.product = index
-    subscription.nextProduct = index
-    subscription.nextOffer = nil
     subscription.transactionId = id
-    subscription.renews = true
     subscription.status = .active
-    subscription.expires = period.end(from: start)
+    subscription.expires = commitment.flatMap { $0.isLast ? $0.ends : nil } ?? period.end(from: start)
     subscription.graceExpires = nil
     subscription.retryEnds = nil
     subscription.expirationIntent = nil
-    subscription.priceIncrease = nil
-    subscription.renewalPrice = isIncreased ? paid : subscription.advancedCommerce?.price ?? product.price
-    subscription.hasPaidPeriod = subscription.hasPaidPeriod || paid > 0
+    subscription.commitment = commitment
+    subscription.hasPaidPeriod = subscription.hasPaidPeriod || price.now > 0
+    // What the customer has chosen for the next commitment waits until the present one ends.
+    if commitment.map({ $0.number == 1 }) ?? true {
+      subscription.nextProduct = index
+      subscription.nextOffer = nil
+      subscription.renews = true
+      subscription.priceIncrease = nil
+      subscription.renewalPrice = price.later
+    }
     subscriptions[original] = subscription
     insert(
       TransactionFacts(
         id: id, originalId: original, webOrderLineItemId: takeLineItemId(), orderId: takeOrderId(),
         customer: subscription.customer, product: index, purchaseDate: start,
         originalPurchaseDate: subscription.originalPurchaseDate, expires: subscription.expires, quantity: 1,
-        reason: reason, ownership: subscription.ownership, offer: offer, price: paid,
+        reason: reason, ownership: subscription.ownership, offer: offer, price: price.now, commitment: commitment,
         appAccountToken: subscription.appAccountToken, modified: now))
     planEnd(of: original)
     planCancellation(of: original, at: now)
     return id
+  }
+
+  /// The price of a period that follows the current one, and of those after it.
+  private func price(
+    of product: Product, offer: Int?, reason: TransactionReason, for subscription: SubscriptionFacts
+  ) -> (now: Int64, later: Int64) {
+    let isPending = subscription.priceIncrease?.isAccepted == false
+    if let offer {
+      let increased = isPending ? nil : subscription.priceIncrease?.price
+      return (product.offers[offer].price, increased ?? subscription.advancedCommerce?.price ?? product.price)
+    }
+    // A renewal costs what the renewal info has announced, unless the customer has not consented.
+    let isAnnounced = reason == .renewal && (!isPending || subscription.isCommitted)
+    let price =
+      isAnnounced ? subscription.billedPrice : subscription.advancedCommerce?.price ?? product.price
+    return (price, price)
+  }
+
+  /// The end of the service that the customer has paid for.
+  private func paidUntil(_ subscription: SubscriptionFacts) -> Timestamp {
+    let revoked = transactions[subscription.transactionId]?.revocationDate
+    return min(subscription.expires, revoked ?? subscription.expires)
   }
 
   /// Schedules the renewal or end of the current period. Events scheduled for an earlier end date then have no effect.
@@ -89,7 +121,7 @@ extension WorldState {
     // In a grace period, the new period follows the old one. After it, the new period starts now.
     let keepsDate = !isRecovery || subscription.status == .billingGracePeriod
     let id = beginPeriod(
-      original, id: takeTransactionId(), product: subscription.nextProduct, offer: subscription.nextOffer,
+      original, id: takeTransactionId(), product: subscription.billedProduct, offer: subscription.billedOffer,
       reason: .renewal, from: keepsDate ? subscription.expires : now, at: now)
     announce(.didRenew, isRecovery ? .billingRecovery : nil, of: original, at: now)
     return id
@@ -150,6 +182,7 @@ extension WorldState {
     }
     subscription.status = .expired
     subscription.renews = false
+    subscription.commitment = nil
     subscription.expirationIntent = intent
     subscription.expires = min(subscription.expires, now)
     subscription.graceExpires = nil
@@ -166,7 +199,8 @@ extension WorldState {
     announce(.expired, subtype, of: original, at: now)
   }
 
-  /// Turns auto-renewal on or off: DID_CHANGE_RENEWAL_STATUS. Does nothing if there is no change.
+  /// Turns auto-renewal on or off: DID_CHANGE_RENEWAL_STATUS. Does nothing if there is no change. Within a commitment, this
+  /// is about the renewal of the commitment, and billing continues until it ends.
   package mutating func setRenewal(_ original: Int64, isOn: Bool, at now: Timestamp) throws(WorldError) {
     let subscription = try self.subscription(original)
     guard subscription.renews != isOn else { return }

@@ -46,8 +46,8 @@ extension WorldState {
     return transactionId
   }
 
-  /// Redeems an offer for an active subscription: OFFER_REDEEMED with UPGRADE for a higher plan, with DOWNGRADE for a
-  /// lower one, and without a subtype for the same level.
+  /// Redeems an offer for an active subscription: OFFER_REDEEMED with UPGRADE or DOWNGRADE for another plan, as in
+  /// ``changePlan(_:to:at:)``, and without a subtype for the current plan.
   ///
   /// - Parameter productId: the product of the offer.
   @discardableResult
@@ -61,20 +61,14 @@ extension WorldState {
     let index = try plan(productId, for: subscription)
     let products = app(of: subscription.customer).products
     let offer = try offer(named: offerName, of: products[index])
-    if products[index].level > products[subscription.product].level {
-      planNext(original, index, offer: offer)
-      announce(.offerRedeemed, .downgrade, of: original, at: now)
-      return subscription.transactionId
+    if index != subscription.product, products[subscription.product].changesImmediately(to: products[index]) {
+      let transactionId = try upgrade(original, to: index, offer: offer, at: now)
+      announce(.offerRedeemed, .upgrade, of: original, at: now)
+      return transactionId
     }
-    let isUpgrade = products[index].level < products[subscription.product].level
-    if !isUpgrade, index == subscription.product {
-      planNext(original, index, offer: offer)
-      announce(.offerRedeemed, of: original, at: now)
-      return subscription.transactionId
-    }
-    let transactionId = try upgrade(original, to: index, offer: offer, at: now)
-    announce(.offerRedeemed, isUpgrade ? .upgrade : nil, of: original, at: now)
-    return transactionId
+    planNext(original, index, offer: offer)
+    announce(.offerRedeemed, index == subscription.product ? nil : .downgrade, of: original, at: now)
+    return subscription.transactionId
   }
 
   /// Redeems an offer for a customer without an active subscription: OFFER_REDEEMED with INITIAL_BUY or RESUBSCRIBE.
@@ -99,8 +93,9 @@ extension WorldState {
     return transactionId
   }
 
-  /// Changes the plan of a subscription. An upgrade takes effect immediately. A downgrade, or another plan of the same
-  /// level, takes effect at the next renewal. Choosing the current plan cancels a downgrade.
+  /// Changes the plan of a subscription. An upgrade takes effect immediately, and so does another plan of the same level
+  /// and duration. A downgrade, or another duration at the same level, takes effect at the next renewal. Choosing the
+  /// current plan cancels a downgrade.
   @discardableResult
   package mutating func changePlan(
     _ original: Int64, to productId: String, at now: Timestamp
@@ -114,7 +109,7 @@ extension WorldState {
       announce(.didChangeRenewalPref, of: original, at: now)
       return subscription.transactionId
     }
-    if products[index].level < products[subscription.product].level {
+    if products[subscription.product].changesImmediately(to: products[index]) {
       let transactionId = try upgrade(original, to: index, offer: nil, at: now)
       announce(.didChangeRenewalPref, .upgrade, of: original, at: now)
       return transactionId
@@ -175,7 +170,6 @@ extension WorldState {
     guard !(try subscription(original)).givesService else {
       throw .impossible("subscription \(original) is active; change its plan instead")
     }
-    subscriptions[original]?.started = now
     return beginPeriod(
       original, id: takeTransactionId(), product: index, offer: offer, reason: .purchase, from: now, at: now)
   }

@@ -13,7 +13,8 @@ extension WorldState {
     let subscription = try self.subscription(original)
     guard subscription.status == .active else { throw .impossible("subscription \(original) is not active") }
     subscriptions[original]?.priceIncrease = PriceIncrease(price: price, isAccepted: !needsConsent)
-    subscriptions[original]?.renewalPrice = price
+    // An offer comes first, and the higher price after it.
+    if subscription.nextOffer == nil { subscriptions[original]?.renewalPrice = price }
     emit(.priceIncrease, needsConsent ? .pending : .accepted, about: subscription.transactionId, at: now)
   }
 

@@ -65,9 +65,9 @@ package struct SubscriptionCheck: Sendable {
     }
   }
 
-  /// The members that are compared. Prices and offers change only together with these.
+  /// The members that are compared. Prices and offers of billing periods change only together with these.
   private static let members = [
-    "status", "productId", "expiresDate", "gracePeriodExpiresDate", "autoRenews", "autoRenewProductId",
+    "status", "productId", "expiresDate", "gracePeriodExpiresDate", "autoRenews", "autoRenewProductId", "commitment",
   ]
 
   private let client: AppStoreServerClient

@@ -56,6 +56,21 @@ import Testing
     #expect(exchange.requests.count == 2)
   }
 
+  /// [revision: "store the revision value only if you request the transaction history in ASCENDING sort order"]
+  @Test func `the last page of a descending history has no revision to store`() async throws {
+    let pages = [try page(["1"], "r/1", hasMore: true), try page(["2"], "r/2", hasMore: false)]
+    for order in [nil, .ascending, .descending] as [TransactionHistoryRequest.Order?] {
+      let exchange = ScriptedExchange { _, index in pages[index] }
+      let client = try fixture.client(exchange)
+      var revisions: [String?] = []
+      let request = TransactionHistoryRequest(sort: order)
+      for try await page in client.getTransactionHistory(APIFixture.transactionId, request, in: .production) {
+        revisions.append(page.value.revision)
+      }
+      #expect(revisions == ["r/1", order == .descending ? nil : "r/2"])
+    }
+  }
+
   @Test func `all pages come from the environment of the first`() async throws {
     let body = JSON.string(try fixture.transaction(environment: .sandbox))
     let exchange = ScriptedExchange { request, index in

@@ -144,7 +144,10 @@ import Testing
         ["attemptDate": .integer(simulator.now.millisecondsSince1970), "sendAttemptResult": "SUCCESS"],
       ])
     #expect(try await simulator.answer(.get, "\(Self.test)/\(token)", in: .sandbox).code == 4_040_008)
-    try simulator.pass(.seconds(184 * 86_400))
+    // Get Test Notification Status: "for up to six months".
+    try simulator.pass(.seconds(183 * 86_400) - .milliseconds(1))
+    #expect(try await simulator.answer(.get, "\(Self.test)/\(token)").status == 200)
+    try simulator.pass(.milliseconds(1))
     #expect(try await simulator.answer(.get, "\(Self.test)/\(token)").code == 4_040_008)
   }
 

@@ -66,6 +66,51 @@ import Testing
     #expect(try await simulator.transactionIds(later) == [String(newest)])
   }
 
+  /// [HistoryResponse: "If the response is sorted in ASCENDING order, you receive the transaction again, with updated
+  /// data."; revision: "store the revision value only if you request the transaction history in ASCENDING sort order"]
+  @Test(arguments: [false, true])
+  func `a transaction that changes comes again after a kept revision, in ascending order only`(
+    isDescending: Bool
+  ) async throws {
+    let simulator = try SimulatorFixture()
+    let id = try simulator.buy()
+    let path = "/inApps/v2/history/\(id)"
+    let sort = [(name: "sort", value: isDescending ? "DESCENDING" : "ASCENDING")]
+    for number in 0..<25 {
+      try simulator.pass(.seconds(1))
+      if number.isMultiple(of: 2) { try simulator.buyAgain(SimulatorFixture.coins, like: id) }
+    }
+    let first = try await simulator.json(.get, path, query: sort)
+    #expect(first["hasMore"] == false)
+    let revision = try #require(first["revision"].flatMap(String.init(jsonValue:)))
+    try simulator.world.withState { try $0.refund(id, at: simulator.now + .seconds(1)) }
+    let next = try await simulator.json(.get, path, query: sort + [("revision", revision)])
+    #expect(try await simulator.transactionIds(next) == (isDescending ? [] : [String(id)]))
+    guard !isDescending, case .array(let tokens)? = next["signedTransactions"] else { return }
+    #expect(try await simulator.transaction(tokens.first).revocationDate == simulator.now + .seconds(1))
+  }
+
+  @Test func `a transaction that an upgrade changes between two pages comes again`() async throws {
+    let simulator = try SimulatorFixture()
+    let id = try simulator.buy()
+    for _ in 0..<30 {
+      try simulator.pass(.seconds(1))
+      try simulator.buyAgain(SimulatorFixture.coins, like: id)
+    }
+    let path = "/inApps/v2/history/\(id)"
+    let first = try await simulator.json(.get, path)
+    #expect(try await simulator.transactionIds(first).first == String(id))
+    try simulator.pass(.seconds(1))
+    try simulator.world.withState { _ = try $0.changePlan(id, to: SimulatorFixture.better, at: simulator.now) }
+    let revision = try #require(first["revision"].flatMap(String.init(jsonValue:)))
+    let second = try await simulator.json(.get, path, query: [("revision", revision)])
+    guard case .array(let tokens)? = second["signedTransactions"] else { throw UnexpectedOutcome(outcome: nil) }
+    var transactions: [JWSTransactionDecodedPayload] = []
+    for token in tokens { transactions.append(try await simulator.transaction(token)) }
+    #expect(transactions.count == 13 && second["hasMore"] == false)
+    #expect(transactions.first { $0.transactionId == String(id) }?.isUpgraded == true)
+  }
+
   @Test func `version 1 omits finished consumables unless they are refunded`() async throws {
     let simulator = try SimulatorFixture()
     let kept = try simulator.buy(SimulatorFixture.coins)
@@ -117,6 +162,18 @@ import Testing
     #expect(try await simulator.answer(.get, path + appTransactionId).status == 200)
     #expect(try await simulator.answer(.get, "/inApps/v2/history/" + appTransactionId).status == 200)
     #expect(try await simulator.answer(.get, "/inApps/v1/transactions/" + appTransactionId).code == 4_000_048)
+  }
+
+  /// [originalApplicationVersion: "In the sandbox testing environment, the value is always 1.0."]
+  @Test func `the first version of an app is 1.0 in the sandbox`() async throws {
+    let simulator = try SimulatorFixture()
+    for environment in [AppStoreEnvironment.production, .sandbox] {
+      let id = try simulator.buy(in: environment == .sandbox ? simulator.sandbox : simulator.production)
+      let json = try await simulator.json(.get, "/inApps/v1/transactions/appTransactions/\(id)", in: environment)
+      let token = try #require(json["signedAppTransactionInfo"].flatMap(String.init(jsonValue:)))
+      let payload = try await simulator.verifier.verifyAppTransaction(Array(token.utf8), identity: .any).payload
+      #expect(payload.originalApplicationVersion == (environment == .sandbox ? "1.0" : "1"))
+    }
   }
 
   @Test func `an order is found in production, and an unknown one is a valid response`() async throws {

@@ -65,6 +65,16 @@ import Testing
       ("events: [{ do: renew, app: other }]", "events[0].app: no app other"),
       ("events: [{ do: renew, product: yearly }]", "events[0].product: com.example.app has no product yearly"),
       ("events: [{ do: changePlan }]", "events[0].to: missing"),
+      ("events: [{ do: refund, reason: mood }]", "events[0].reason: expected one of issue, other"),
+      ("events: [{ do: changePrice, price: 1000000000001 }]", "events[0].price: expected a whole number from 0 to"),
+      (
+        "apps: [{ bundleId: a, appAppleId: 1, products: [{ productId: it, commitment: 1 }] }]",
+        "apps[0].products[0].commitment: expected a whole number from 2 to 100"
+      ),
+      (
+        "apps: [{ bundleId: a, appAppleId: 1, products: [{ productId: it, type: consumable, commitment: 12 }] }]",
+        "apps[0].products[0].commitment: only an auto-renewable subscription"
+      ),
       ("events: [{ do: send, type: DID_RENEW, subtype: UPGRADE }]", "events[0].type: expected one of Apple's"),
       ("events: [{ do: renew, after: soon }]", "events[0].after: expected a duration"),
       ("events: [{ do: renew, count: 2, share: 0.5 }]", "events[0].share: expected count or share"),
@@ -107,6 +117,7 @@ import Testing
                 period: P1M
                 gracePeriod: 16d
                 offers: [{ identifier: TRY, type: code, discountType: FREE_TRIAL, period: P1W }]
+              - { productId: committed, group: 124, commitment: 12 }
               - { productId: coins, type: consumable }
         world:
           customers: [{ count: 3, storefronts: [USA, DEU], since: 60d, environment: Production }]
@@ -114,6 +125,7 @@ import Testing
           remember: { notifications: 10 }
         events:
           - { do: requestRefund, after: 10m, for: 1h, share: 0.5, product: monthly, reason: LEGAL }
+          - { do: refund, percentage: 40, reason: issue }
           - { do: send, type: RENEWAL_EXTENSION, subtype: SUMMARY, environment: Sandbox }
         delivery: { duplicates: 0.1, burstEvery: 5m, retriesAfterClientError: false, pauses: [{ after: 1h, for: 2h }] }
         server: { port: 0, sandboxPort: 0, remembers: nothing, limits: { divisor: 60, perSecond: { lookUpOrderId: 2 } } }
@@ -125,10 +137,12 @@ import Testing
     #expect(app.sharedSecret == "s3cret" && app.version == "1.2.3")
     #expect(app.credentials == [PublicAPIKey(issuerId: "issuer", keyId: "12345", publicKeyPEM: "PEM")])
     #expect(app.products.first?.group == "123" && app.products.first?.offers.count == 1)
+    #expect(app.products.map(\.commitment) == [nil, 12, nil])
     #expect(app.products.last?.type == .consumable && app.products.last?.group == nil)
     let key = Scenario.DestinationKey(bundleId: app.bundleId, environment: .sandbox)
     #expect(scenario.destinations[key] == Destination(url: "http://one/v1", version: .v1))
     #expect(scenario.events.first?.action == .requestRefund(.legal))
+    #expect(scenario.events.dropFirst().first?.action == .refund(percentage: 40_000, reason: .refundedDueToIssue))
     #expect(scenario.events.first?.count == .share(0.5))
     #expect(scenario.events.last?.target.environment == .sandbox)
     #expect(scenario.deliveryPauses.first?.until == .seconds(3 * 3_600))

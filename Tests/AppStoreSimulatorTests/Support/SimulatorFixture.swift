@@ -14,6 +14,7 @@ struct SimulatorFixture {
   static let chain = Result { try SigningChain.generate(at: .newYear, seed: 3) }
 
   static let monthly = "pro.monthly"
+  static let better = "pro.max.monthly"
   static let coins = "coins.100"
   static let lifetime = "lifetime"
   static let trial = "trial"
@@ -38,7 +39,7 @@ struct SimulatorFixture {
       credentials: [caller.credentials],
       products: [
         Product(
-          productId: Self.monthly,
+          productId: Self.monthly, level: 2,
           offers: [
             Offer(
               identifier: Self.trial, type: .introductoryOffer, discountType: .freeTrial,
@@ -49,6 +50,7 @@ struct SimulatorFixture {
         Product(productId: Self.coins, type: .consumable, group: nil),
         Product(productId: Self.lifetime, type: .nonConsumable, group: nil),
         Product(productId: Self.graceful, group: "77777777", gracePeriod: .seconds(16 * 86_400)),
+        Product(productId: Self.better, level: 1),
       ])
     let released = SimulatedApp(
       bundleId: "com.example.sandboxed", appAppleId: 2, environments: [.sandbox], credentials: app.credentials)

@@ -14,6 +14,32 @@ struct Story {
     var grace: Timestamp?
     var renews = true
     var nextProduct = "monthly"
+    /// The present commitment; nil if there is none, or if the subscription has ended.
+    var term: Term?
+    /// The commitment in the transaction of the present period.
+    var commitment: Commitment?
+  }
+
+  /// A commitment of three billing periods, so that a history has several of them.
+  struct Term: Hashable {
+    static let periods: Int64 = 3
+    var number: Int64 = 1
+    var ends: Timestamp
+    /// Whether another commitment follows.
+    var renews = true
+    /// The product and the price of the next commitment.
+    var product: String
+    var price: Int64 = 29_970
+    var isLast: Bool { number >= Self.periods }
+
+    /// The next commitment as in the renewal info.
+    var info: RenewalCommitmentInfo {
+      var info = RenewalCommitmentInfo(json: [:])
+      info.commitmentAutoRenewStatus = renews ? .on : .off
+      info.commitmentAutoRenewProductId = product
+      (info.commitmentRenewalDate, info.commitmentRenewalPrice) = (ends, price)
+      return info
+    }
   }
 
   /// A notification before it is read.
@@ -42,10 +68,14 @@ struct Story {
   private let id: String
   /// Whether transactions have all the fields that Apple's have.
   private let isDetailed: Bool
+  private let isCommitted: Bool
 
-  init(id: String = "100", at start: Timestamp = .day(0), isDetailed: Bool = false) {
+  init(
+    id: String = "100", at start: Timestamp = .day(0), isDetailed: Bool = false, isCommitted: Bool = false
+  ) {
     self.id = id
     self.isDetailed = isDetailed
+    self.isCommitted = isCommitted
     now = start
     buy("monthly")
     send(.subscribed, .initialBuy)
@@ -76,12 +106,36 @@ struct Story {
       transaction.appAccountToken = "c0ffee00-1234-4abc-8def-0123456789ab"
       transaction.appTransactionId = "704346128163982754"
     }
+    if isCommitted { commit(to: product, from: start ?? now, isRenewal: isRenewal) }
     truth.status = .active
     truth.product = product
     truth.expires = transaction.expiresDate ?? now
     truth.grace = nil
     truth.nextProduct = product
     intent = nil
+    guard let term = truth.term, term.isLast else { return }
+    (truth.renews, truth.nextProduct) = (term.renews, term.product)
+  }
+
+  private mutating func commit(to product: String, from start: Timestamp, isRenewal: Bool) {
+    if isRenewal, let term = truth.term, !term.isLast {
+      truth.term?.number += 1
+      truth.term?.ends = term.ends + max(.zero, start - truth.expires)
+    } else {
+      truth.term = Term(ends: start + .seconds(Term.periods * 30 * 86_400), product: product)
+    }
+    writeCommitment()
+  }
+
+  /// Writes the present commitment into the transaction.
+  private mutating func writeCommitment() {
+    guard let term = truth.term else { return }
+    transaction.billingPlanType = .monthly
+    var info = TransactionCommitmentInfo(json: [:])
+    (info.billingPeriodNumber, info.totalBillingPeriods) = (term.number, Term.periods)
+    (info.commitmentExpiresDate, info.commitmentPrice) = (term.ends, 29_970)
+    transaction.commitmentInfo = info
+    truth.commitment = Commitment(transaction)
   }
 
   // MARK: - Steps
@@ -106,20 +160,26 @@ struct Story {
   }
 
   mutating func scheduleDowngrade(to product: String, offer: Bool = false) {
-    truth.nextProduct = product
+    truth.term?.product = product
+    if truth.term?.isLast ?? true { truth.nextProduct = product }
     nextOffer = offer ? .promotionalOffer : nil
     send(offer ? .offerRedeemed : .didChangeRenewalPref, .downgrade)
   }
 
   mutating func cancelDowngrade() {
+    truth.term?.product = truth.product
     truth.nextProduct = truth.product
     send(.didChangeRenewalPref)
   }
 
   mutating func setRenewal(_ isOn: Bool) {
-    truth.renews = isOn
+    truth.term?.renews = isOn
+    // Billing continues until the commitment ends.
+    if truth.term?.isLast ?? true { truth.renews = isOn }
     send(.didChangeRenewalStatus, isOn ? .autoRenewEnabled : .autoRenewDisabled)
   }
+
+  mutating func changeRenewal() { setRenewal(!(truth.term?.renews ?? truth.renews)) }
 
   mutating func expire() { expire(truth.renews ? .billingRetry : .voluntary) }
 
@@ -129,6 +189,7 @@ struct Story {
     truth.grace = nil
     intent = subtype == .billingRetry ? .billingError : .customerCancelled
     truth.renews = false
+    truth.term = nil
     send(type, subtype)
   }
 
@@ -156,6 +217,7 @@ struct Story {
   mutating func refund(_ type: NotificationTypeV2 = .refund) {
     transaction.revocationDate = now
     truth.status = .revoked
+    truth.term = nil
     send(type)
   }
 
@@ -175,11 +237,16 @@ struct Story {
   mutating func extend(days: Int64) {
     truth.expires = truth.expires + .seconds(days * 86_400)
     transaction.expiresDate = truth.expires
+    if let term = truth.term {
+      truth.term?.ends = term.ends + .seconds(days * 86_400)
+      writeCommitment()
+    }
     send(.renewalExtended)
   }
 
   mutating func increasePrice(isAccepted: Bool) {
     priceIncrease = isAccepted ? .customerConsentedOrWasNotifiedWithoutNeedingConsent : .customerHasNotResponded
+    truth.term?.price = 35_970
     send(.priceIncrease, isAccepted ? .accepted : .pending)
   }
 
@@ -220,6 +287,7 @@ struct Story {
     renewal.priceIncreaseStatus = priceIncrease
     renewal.expirationIntent = intent
     renewal.offerType = nextOffer
+    renewal.commitmentInfo = truth.term?.info
     renewal.signedDate = signedDate
     return (transaction, renewal)
   }
@@ -295,5 +363,15 @@ extension SubscriptionState {
     let before = subscription
     take(report)
     return subscription?.events(since: before, cause: report.statement.cause) ?? []
+  }
+}
+
+extension Story.Truth {
+  /// The next commitment as a state has it.
+  var nextCommitment: NextCommitment? {
+    guard let term else { return nil }
+    var renewal = JWSRenewalInfoDecodedPayload(json: [:])
+    renewal.commitmentInfo = term.info
+    return NextCommitment(renewal)
   }
 }

@@ -28,6 +28,9 @@ extension SubscriptionStage {
       Product(productId: "app.weekly", group: "weekly", period: SubscriptionPeriod(1, .week), price: 990),
       Product(productId: "app.coins", type: .consumable, group: nil, price: 990),
       Product(productId: "app.lifetime", type: .nonConsumable, group: nil, price: 99_990),
+      Product(
+        productId: "app.committed", group: "committed", period: SubscriptionPeriod(3, .day), price: 2_990, commitment: 4
+      ),
     ]
   }
 
@@ -111,4 +114,6 @@ extension SubscriptionStage {
 extension JSON {
   /// The value of a string; nil for any other value.
   var text: String? { if case .string(let text) = self { text } else { nil } }
+  /// The value of a whole number; nil for any other value.
+  var whole: Int64? { if case .integer(let number) = self { number } else { nil } }
 }
