@@ -133,7 +133,7 @@ struct Course {
   let seed: UInt64
   private static let customers = 120
   private static let lossShare = 0.02
-  private static let products = ["app.basic", "app.premium", "app.graceful", "app.weekly"]
+  private static let products = ["app.basic", "app.premium", "app.graceful", "app.weekly", "app.committed"]
 
   /// Plays the course.
   /// - Returns: The notifications that were lost.

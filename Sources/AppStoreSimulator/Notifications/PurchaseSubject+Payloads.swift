@@ -52,7 +52,10 @@ extension PurchaseSubject {
     if subscription.bills || type == .refund {
       payload.renewalPrice = (subscription.billedPrice, billedProduct.currency)
     }
-    if subscription.bills, billedProduct.commitment != nil { payload.renewalBillingPlanType = .monthly }
+    // A family member has no commitment.
+    if subscription.bills, subscription.ownership == .purchased, billedProduct.commitment != nil {
+      payload.renewalBillingPlanType = .monthly
+    }
     payload.commitmentInfo = nextCommitment
     payload.appAccountToken = subscription.appAccountToken?.text
     payload.advancedCommerceInfo = advancedCommerce?.json(
