@@ -131,14 +131,16 @@ import Testing
   @Test func `the client of an idle worker is replaced at once, not at the next transaction`() async throws {
     let fleet = try WorkerFleet(lanes: 1)
     let book = Book()
-    let process = fleet.start("p", isKept: false, transactionalName: "p", causing(book))
-    #expect(await fleet.until { process.readiness?.isReady == true } != nil)
-    process.log.fail(.commitTransaction, with: [Self.error(.timedOut, isFatal: false)], reach: .unacknowledged)
+    // Without effects, so that one transaction has everything.
+    let process = fleet.start("p", isKept: false, transactionalName: "p", FleetHandler(book))
     try fleet.put("n0", key: "k")
     #expect(await fleet.until { fleet.answered() == ["n0"] && fleet.isRead() } != nil)
+    process.log.fail(.commitTransaction, with: [Self.error(.timedOut, isFatal: false)], reach: .unacknowledged)
+    try fleet.put("n1", key: "k")
+    #expect(await fleet.until { fleet.answered() == ["n0", "n1"] && fleet.isRead() } != nil)
     // No other record comes.
     #expect(await fleet.until(within: .seconds(5)) { fleet.replacements() == ["unanswered": 1] } != nil)
-    await check(fleet, book, process, 1, ["unanswered": 1])
+    #expect(!process.isOver && fleet.rejoins().isEmpty)
   }
 
   @Test func `a lane that is revoked while the client is replaced is handed over within the drain limit`() async throws
