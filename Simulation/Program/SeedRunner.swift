@@ -9,8 +9,8 @@ struct SeedRunner {
   var kept: Set<Int>?
   /// The planted fault.
   var fault: PlantedFault?
-  /// The seconds of real time for one seed.
-  private static let timeout = 300.0
+  /// The seconds of processor time for one seed.
+  private static let timeout: UInt32 = 300
 
   /// The command that repeats a seed.
   func command(_ seed: UInt64) -> String {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 typedef enum { JOB, CALL, MESSAGE } Kind;
@@ -341,11 +342,13 @@ void simulation_begin(uint64_t seed, SimulationPolicy chosen) {
 
 // MARK: - Children and threads
 
-pid_t simulation_fork(int *output) {
+pid_t simulation_fork(int *output, unsigned processor_seconds) {
   int ends[2];
   if (pipe(ends)) return -1;
   pid_t child = fork();
   if (child == 0) {
+    struct rlimit limit = {processor_seconds, RLIM_INFINITY};
+    setrlimit(RLIMIT_CPU, &limit);
     dup2(ends[1], STDOUT_FILENO);
     close(ends[0]);
     close(ends[1]);

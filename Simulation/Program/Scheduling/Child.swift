@@ -14,17 +14,18 @@ enum Child {
   struct CannotStart: Error {}
 
   /// Runs `body` in a child and returns what it printed.
-  /// - Parameter timeout: The seconds after which the child counts as hung and is killed.
-  static func run(timeout: Double, _ body: () -> Void) throws -> End {
+  /// - Parameter timeout: The seconds of processor time after which the child counts as hung. On a busy machine they take
+  ///   longer. A child that uses none because it waits for another thread is killed after 20 times as many seconds.
+  static func run(timeout: UInt32, _ body: () -> Void) throws -> End {
     var output: Int32 = -1
     fflush(nil)
-    let child = simulation_fork(&output)
+    let child = simulation_fork(&output, timeout)
     guard child >= 0 else { throw CannotStart() }
     if child == 0 {
       body()
       simulation_exit(0)
     }
-    let deadline = simulation_real_time() + UInt64(timeout * 1e9)
+    let deadline = simulation_real_time() + UInt64(timeout) * 20_000_000_000
     var (bytes, buffer, isLate) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16), false)
     while true {
       let now = simulation_real_time()
@@ -44,8 +45,8 @@ enum Child {
     while waitpid(child, &status, 0) < 0, errno == EINTR {}
     let signal = status & 0x7f
     let failure =
-      isLate
-      ? "no result after \(Int(timeout)) s"
+      isLate || signal == SIGXCPU
+      ? "no result after \(timeout) s of processor time"
       : signal != 0 ? "crashed with signal \(signal)" : status != 0 ? "ended with status \(status >> 8)" : nil
     return End(output: String(decoding: bytes, as: UTF8.self), failure: failure)
   }

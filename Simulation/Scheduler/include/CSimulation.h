@@ -76,9 +76,9 @@ SimulationCounts simulation_counts(void);
 
 // Starting one process of the machine for each seed. Swift does not offer fork.
 
-/// Starts a child whose output goes to `*output`.
+/// Starts a child whose output goes to `*output`, and which SIGXCPU ends after so many seconds of processor time.
 /// - Returns: 0 in the child, the child's process id in the parent, or -1.
-pid_t simulation_fork(int *output);
+pid_t simulation_fork(int *output, unsigned processor_seconds);
 /// Ends the child without running any cleanup.
 void simulation_exit(int status) __attribute__((noreturn));
 
