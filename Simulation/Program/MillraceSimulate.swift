@@ -1,6 +1,7 @@
 // Parses the arguments of `scripts/simulate`, and runs seeds in children.
 
 internal import ArgumentParser
+internal import Dispatch
 
 @testable internal import PlantedWorker
 
@@ -37,12 +38,32 @@ struct MillraceSimulate: ParsableCommand {
   @Option(help: "With --planted: the most seeds for each fault.")
   var limit: UInt64 = 1_000
 
+  @Flag(help: "Play the schedules on the models, or on a real Kafka.")
+  var schedules = false
+
+  @Option(help: "With --schedules: play only those whose names contain this text.")
+  var only: String?
+
+  @Option(help: "With --schedules: the addresses of a real Kafka; scripts/check models sets it.")
+  var kafka: String?
+
+  @Flag(help: "Run the suite that every log has to pass on the models.")
+  var conformance = false
+
   @Flag(help: "Check that the scheduler controls Swift's runtime.")
   var selfTest = false
 
   func run() throws {
     if selfTest {
       guard try SelfTest.run() else { throw ExitCode.failure }
+      return
+    }
+    if conformance {
+      guard try Conformance.run() else { throw ExitCode.failure }
+      return
+    }
+    if schedules {
+      guard try playSchedules() else { throw ExitCode.failure }
       return
     }
     if let planted, planted == "all" || seed == nil {
@@ -60,6 +81,18 @@ struct MillraceSimulate: ParsableCommand {
     }
     guard let seeds else { throw ValidationError("give --seeds A-B, --seed N, --planted NAME or --self-test") }
     guard try runner.run(seeds.range, twice: twice) else { throw ExitCode.failure }
+  }
+
+  private func playSchedules() throws -> Bool {
+    let run = ScheduleRun(only: only)
+    guard let kafka else { return try run.playOnModels() }
+    let (result, isOver) = (Box<Result<Bool, any Error>>(.success(false)), DispatchSemaphore(value: 0))
+    Task {
+      do { result.value = .success(try await run.play(on: kafka)) } catch { result.value = .failure(error) }
+      isOver.signal()
+    }
+    isOver.wait()
+    return try result.value.get()
   }
 
   private func fault(_ name: String) throws -> PlantedFault {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs 200 fixed seeds of the simulation, its self-test and four planted faults. Two minutes.
+# Runs 200 fixed seeds of the simulation, its self-test, the suite of logs and the schedules on the models, and four
+# planted faults. Two minutes.
 # It also checks with nm that no program of the normal build contains a part of the simulation.
 #
 #   scripts/check simulation
@@ -30,6 +31,10 @@ for program in $(find -L .build/debug -maxdepth 1 -type f -executable \( -name '
 done
 [ "$programs" -gt 0 ] || die "no program in .build/debug: run swift build first"
 note "none in $programs programs"
+
+say "Running the suite of logs and the schedules on the models"
+scripts/simulate --conformance
+scripts/simulate --schedules
 
 say "Running 200 seeds"
 scripts/simulate --seeds 1-200

@@ -102,6 +102,7 @@ final class Cluster: @unchecked Sendable {
   ) throws(BrokerError) -> Int64 {
     let log = try known(partition)
     if let transactionalID, !log.hasOpenTransaction(of: batch.producerID) {
+      log.asks(about: batch)
       try transactions.verify(transactionalID, batch, partition)
     }
     return try log.append(records, batch)

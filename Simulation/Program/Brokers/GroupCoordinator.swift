@@ -45,8 +45,10 @@ final class GroupCoordinator {
 
   init(_ cluster: Cluster, _ name: String) { (self.cluster, self.name) = (cluster, name) }
 
-  var memberList: [GroupMember] {
-    members.sorted { $0.key < $1.key }.map { GroupMember(id: $0.key, instance: $0.value.instance, host: "simulated") }
+  var memberList: [KafkaClient.GroupMember] {
+    members.sorted { $0.key < $1.key }.map {
+      KafkaClient.GroupMember(id: $0.key, instance: $0.value.instance, host: "simulated")
+    }
   }
 
   /// The members with their partitions, for the trace.

@@ -49,21 +49,29 @@ struct NetworkFaults: Sendable {
 }
 
 final class Network: @unchecked Sendable {
-  enum Fate { case delivered, held(breaksAfter: Duration, arrivesAfter: Duration), answerLost, silent }
+  enum Fate {
+    case delivered, held(breaksAfter: Duration, arrivesAfter: Duration), answerLost, silent, scripted(HeldRequest)
+  }
 
   var faults = NetworkFaults.none
+  /// The request that a schedule holds back.
+  var scripted: HeldRequest?
+  /// The time until which no message arrives.
+  var quietUntil = Duration.zero
   /// The requests that were held back, by kind.
   private(set) var heldCounts: [RequestKind: Int] = [:]
 
   func delay() -> Duration {
     let longest = SeedGenerator.chance(faults.slow) ? min(faults.delay * 100, .seconds(30)) : faults.delay
-    return SeedGenerator.duration(.microseconds(50)...longest)
+    let silence = max(.zero, quietUntil - Simulation.worldTime)
+    return silence + SeedGenerator.duration(.microseconds(50)...longest)
   }
 
   /// The delay between brokers, which have no faults here.
   func brokerDelay() -> Duration { SeedGenerator.duration(.microseconds(50) ... .milliseconds(20)) }
 
-  func fate(of kind: RequestKind) -> Fate {
+  func fate(of kind: RequestKind, from client: String) -> Fate {
+    if let scripted, scripted.takes(kind, of: client) { return .scripted(scripted) }
     if let share = faults.held[kind], SeedGenerator.chance(share) {
       heldCounts[kind, default: 0] += 1
       return .held(

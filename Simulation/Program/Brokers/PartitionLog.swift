@@ -33,6 +33,9 @@ final class PartitionLog {
   private var producers: [Int64: Producer] = [:]
   /// The first offset of each open transaction.
   private var open: [Int64: Int64] = [:]
+  /// The lowest sequence of each producer that the leader has asked the coordinator about since it stored something of the
+  /// producer. It then accepts no higher one.
+  private var lowest: [Int64: (epoch: Int, sequence: Int)] = [:]
   private var waiters: [() -> Void] = []
 
   init(_ partition: TopicPartition) { self.partition = partition }
@@ -44,13 +47,17 @@ final class PartitionLog {
   /// Appends the records of a Produce request.
   /// - Returns: The offset of the first record. A request that was already applied gets the same answer again.
   func append(_ records: [ConsumerRecord], _ batch: ProducerBatch) throws(BrokerError) -> Int64 {
-    var producer = producers[batch.producerID] ?? Producer(epoch: batch.epoch)
+    // A leader that does not know a producer, for example in a topic that was created again, accepts any sequence.
+    var producer = producers[batch.producerID] ?? Producer(epoch: batch.epoch, nextSequence: batch.sequence)
     guard batch.epoch >= producer.epoch else { throw .invalidProducerEpoch }
     if batch.epoch > producer.epoch { producer = Producer(epoch: batch.epoch) }
     if let known = producer.recent.first(where: { $0.sequence == batch.sequence && $0.count == records.count }) {
       return known.offset
     }
-    guard batch.sequence == producer.nextSequence else { throw .outOfOrderSequence }
+    guard batch.sequence == producer.nextSequence, batch.sequence <= lowest[batch.producerID]?.sequence ?? .max else {
+      throw .outOfOrderSequence
+    }
+    lowest[batch.producerID] = nil
     let offset = end
     for record in records {
       var record = record
@@ -67,10 +74,19 @@ final class PartitionLog {
     return offset
   }
 
+  /// The leader asks the coordinator about a batch, which may be a late copy.
+  func asks(about batch: ProducerBatch) {
+    let known = lowest[batch.producerID] ?? (batch.epoch, batch.sequence)
+    guard batch.epoch >= known.epoch else { return }
+    let sequence = batch.epoch > known.epoch ? batch.sequence : min(known.sequence, batch.sequence)
+    lowest[batch.producerID] = (batch.epoch, sequence)
+  }
+
   /// Writes the marker that ends a producer's transaction here. A marker of an old epoch has no effect.
   func end(_ producerID: Int64, epoch: Int, isCommit: Bool) {
     if let producer = producers[producerID], producer.epoch > epoch { return }
     if producers[producerID]?.epoch != epoch { producers[producerID] = Producer(epoch: epoch) }
+    lowest[producerID] = nil
     if let first = open.removeValue(forKey: producerID) {
       for index in max(0, Int(first - start))..<entries.count
       where entries[index].producerID == producerID && entries[index].fate == .open {

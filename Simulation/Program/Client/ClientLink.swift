@@ -48,7 +48,7 @@ final class ClientLink: @unchecked Sendable {
     }
     guard let target = node(cluster), let run = cluster.run(of: target) else { return .unavailable }
     let network = cluster.network
-    let fate = network.fate(of: kind)
+    let fate = network.fate(of: kind, from: name)
     let end: (RequestEnd<Value>) -> Void = { [process] end in
       Simulation.deliver(to: process, after: .zero) { reply.resolve(end) }
     }
@@ -62,6 +62,7 @@ final class ClientLink: @unchecked Sendable {
           }
           return
         }
+        network.scripted?.answered(kind, of: name)
         Simulation.deliver(to: process, after: network.delay()) {
           switch result {
           case .success(let value): reply.resolve(.answered(value))
@@ -97,6 +98,9 @@ final class ClientLink: @unchecked Sendable {
       arrive(network.delay(), false)
       Simulation.deliver(to: process, after: network.delay() * 4) { reply.resolve(.unanswered) }
     case .silent: cluster.trace("fault", "\(kind.rawValue) of \(name) vanishes")
+    case .scripted(let request):
+      end(.unanswered)
+      request.hold { [cluster] in handle(cluster) { request.arrived($0) } }
     }
     // The node may stop while it has the request.
     watch(target, run, end: end, until: reply)

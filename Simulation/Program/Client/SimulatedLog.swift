@@ -79,7 +79,7 @@ struct SimulatedLog: RecordLog {
   func makeTransactionalWriter(
     id: String, timeout: Duration
   ) throws(KafkaError) -> any TransactionalLogWriter {
-    SimulatedTransactionalProducer(link("transactions", timeout: .seconds(5)), id: id, timeout: timeout)
+    SimulatedTransactionalProducer(link("transactions of \(id)", timeout: .seconds(5)), id: id, timeout: timeout)
   }
 
   @discardableResult

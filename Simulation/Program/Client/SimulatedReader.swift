@@ -11,8 +11,7 @@ final class SimulatedReader: LogReader, @unchecked Sendable {
   private let session: Duration
   private static let heartbeatInterval = Duration.seconds(2)
 
-  private let feed: AsyncStream<LogReaderEvent>.Continuation
-  let events: any AsyncSequence<LogReaderEvent, Never> & Sendable
+  private let feed = ReaderFeed()
   private let signal = Signal()
   private var identity: MemberIdentity
   private var lastMember: String?
@@ -31,10 +30,9 @@ final class SimulatedReader: LogReader, @unchecked Sendable {
     (self.link, self.group, self.topics, self.options) = (link, group, topics, options)
     session = options.sessionTimeout ?? (options.instance == nil ? .seconds(10) : .seconds(18))
     identity = MemberIdentity(instance: options.instance)
-    let (stream, feed) = AsyncStream.makeStream(of: LogReaderEvent.self)
-    (events, self.feed) = (stream, feed)
   }
 
+  var events: any AsyncSequence<LogReaderEvent, Never> & Sendable { ReaderEvents(feed: feed) }
   var sessionTimeout: Duration { session }
 
   // MARK: - The poll loop
@@ -208,6 +206,7 @@ final class SimulatedReader: LogReader, @unchecked Sendable {
     let operation = "commit offsets of \(group)"
     guard !isFinished else { throw KafkaError(code: .closed, operation: operation, reason: "the client is shut down") }
     let (sent, group) = (identity, group)
+    let offsets = offsets.map(\.admitted)
     var attempts = 0
     while true {
       attempts += 1
@@ -256,10 +255,17 @@ final class SimulatedReader: LogReader, @unchecked Sendable {
   func instanceHolder(timeout: Duration) async throws(KafkaError) -> InstanceHolder {
     guard let instance = options.instance else { return .thisReader }
     let group = group
-    let end: RequestEnd<[GroupMember]> = await link.persist(
+    let end: RequestEnd<[KafkaClient.GroupMember]> = await link.persist(
       .describeGroup, to: { $0.coordinator(of: group) }, within: timeout
     ) { cluster, answer in answer(.success(cluster.group(group).memberList)) }
     let members = try end.get("describe the group \(group)")
     return InstanceHolder(of: instance, among: members, askedBy: Set([lastMember].compactMap { $0 }))
+  }
+}
+
+extension CommittedOffset {
+  /// The offset as the client sends it: without metadata that is longer than brokers allow.
+  var admitted: CommittedOffset {
+    metadata.utf8.count > Self.maximumMetadataBytes ? CommittedOffset(partition, offset: offset) : self
   }
 }

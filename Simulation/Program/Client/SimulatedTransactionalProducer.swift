@@ -131,6 +131,7 @@ final class SimulatedTransactionalProducer: TransactionalLogWriter, @unchecked S
     guard !offsets.isEmpty else { return }
     let operation = "send offsets to the transaction of \(id)"
     try checkOpen(operation)
+    let offsets = offsets.map(\.admitted)
     let (name, identity) = SimulatedReader.membership(of: group)
     let (id, producerID, epoch) = (id, core.producerID, core.epoch)
     if !hasGroup {
@@ -217,7 +218,7 @@ final class SimulatedTransactionalProducer: TransactionalLogWriter, @unchecked S
 
   private func misuse(_ operation: String) -> KafkaError {
     KafkaError(
-      code: KafkaError.Code(rawValue: -172), operation: operation, reason: "the call is not allowed now", isFatal: true)
+      code: KafkaError.Code(rawValue: -172), operation: operation, reason: "the call is not allowed now")
   }
 
   private func fatal(_ error: BrokerError, _ operation: String) -> KafkaError {

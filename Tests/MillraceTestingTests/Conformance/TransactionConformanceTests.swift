@@ -1,7 +1,7 @@
 // Tests logs with transactions: atomicity, isolation, committed offsets and fencing.
 
 import KafkaClient
-import MillraceWorker
+import MillraceRecords
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct TransactionConformanceTests {
