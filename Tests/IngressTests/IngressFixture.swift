@@ -145,6 +145,7 @@ enum AppleClient {
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
     configuration.connectionPool.retryConnectionEstablishment = false
+    configuration.timeout.connect = .seconds(120)
     return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }()
 

@@ -10,6 +10,7 @@ enum RawClient {
   /// Performs all steps, calls `onLastStep`, and reads until the server closes. Returns everything the server sent.
   static func exchange(_ steps: [Step], port: Int, onLastStep: () -> Void = {}) async throws -> String {
     let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      .connectTimeout(.seconds(120))
       .connect(host: "127.0.0.1", port: port) { channel in
         channel.eventLoop.makeCompletedFuture {
           try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
@@ -42,6 +43,7 @@ enum RawClient {
   /// Sends the text without reading, and returns when the server has closed the connection.
   static func sendAndReadNothing(_ text: String, port: Int) async throws {
     let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      .connectTimeout(.seconds(120))
       .channelOption(.autoRead, value: false)
       .channelOption(.socketOption(.so_rcvbuf), value: 4096)
       .connect(host: "127.0.0.1", port: port).get()
@@ -53,6 +55,7 @@ enum RawClient {
   /// - Throws: `IOError` if the server resets the connection.
   static func sendBeforeReading(_ text: String, port: Int) async throws -> String {
     let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      .connectTimeout(.seconds(120))
       .channelOption(.autoRead, value: false)
       .channelOption(.allowRemoteHalfClosure, value: true)
       .connect(host: "127.0.0.1", port: port) { channel in

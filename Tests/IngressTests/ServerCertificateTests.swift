@@ -46,6 +46,7 @@ import X509
     let seen = group.next().makePromise(of: [UInt8].self)
     do {
       let channel = try await ClientBootstrap(group: group)
+        .connectTimeout(.seconds(120))
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
             let handler = try NIOSSLClientHandler(context: context, serverHostname: nil) { certificates, promise in

@@ -29,6 +29,7 @@ import Testing
     let group = ServiceGroup(configuration: .init(services: [server], logger: Self.quiet))
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.retryConnectionEstablishment = false
+    configuration.timeout.connect = .seconds(120)
     let client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
     let result: Result<Void, any Error>
     do {

@@ -53,6 +53,7 @@ struct ConsoleStage: Sendable {
     ) { port.yield($0) }
     var settings = HTTPClient.Configuration()
     settings.connectionPool.retryConnectionEstablishment = false
+    settings.timeout.connect = .seconds(120)
     settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
     settings.redirectConfiguration = .disallow
     let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
