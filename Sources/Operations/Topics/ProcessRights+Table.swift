@@ -50,7 +50,10 @@ extension ProcessRights {
       [.reads("millrace.campaigns"), .writes("millrace.campaigns")]),
     ProcessRights(
       .besides, "`millrace-consumption` besides", ["millrace-consumption"],
-      [.reads("appstore.consumption-answers", when: "where its setting `providers` has `topic`")]),
+      [
+        .reads("appstore.transactions.refunds"),
+        .reads("appstore.consumption-answers", when: "where its setting `providers` has `topic`"),
+      ]),
     ProcessRights(
       .program, "`millrace-console`", ["millrace-console"],
       [

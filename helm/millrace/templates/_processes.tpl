@@ -42,7 +42,7 @@ The processes of this release. Returns {"processes": […]} as JSON. Each proces
 {{- if $workers.consumption.enabled -}}
 {{- $all = append $all (dict "name" "consumption" "place" "workers.consumption" "kind" "StatefulSet"
   "command" (list "millrace-consumption") "workers" (list "consumption")
-  "families" (dict "consumption" (list "consumption-requests")) "grants" (list "api" "provider" "privacy") "port" 0
+  "families" (dict "consumption" (list "consumption-requests" "refunds" "found-refunds")) "grants" (list "api" "provider" "privacy") "port" 0
   "settings" $workers.consumption "image" $values.image) -}}
 {{- end -}}
 {{- if $workers.decoder.enabled -}}
