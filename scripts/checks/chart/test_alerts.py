@@ -265,8 +265,14 @@ CASES = [
     Case("MillraceConsumptionAtRisk", event("consumption", "consumption.at-risk", "_x10 1+0x50"), {9: 0, 11: 1, 40: 0}),
     Case(
         "MillraceConsumptionAtRisk",
-        {'millrace_worker_lag_seconds{worker="consumption",lane="3"}': "15000+0x10 0+0x20"},
-        {5: 1, 20: 0},
+        {'millrace_worker_lag_seconds{worker="consumption",lane="3"}': "15000+0x20 0+0x20"},
+        {5: 0, 16: 1, 30: 0},
+    ),
+    # Refunds of days ago at the first start, which are soon handled.
+    Case(
+        "MillraceConsumptionAtRisk",
+        {'millrace_worker_lag_seconds{worker="consumption",lane="3"}': "_x5 500000+0x10 0+0x20"},
+        {8: 0, 15: 0, 25: 0, 34: 0},
     ),
     Case("MillraceConsumptionAtRisk", event("consumption", "consumption.sent", "0+5x60"), {30: 0}),
     Case("MillraceBackfillBehind", {BEHIND: "60+0x30 60+60x89 60+0x30"}, {90: 0, 110: 1, 115: 1, 125: 0}),
