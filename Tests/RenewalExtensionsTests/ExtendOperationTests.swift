@@ -103,6 +103,145 @@ import Testing
     #expect((again.earlier == nil) == (fault == .connectionReset))
     guard case .applied = try await operation.run(again, why: "w") else { throw NotAccepted() }
     #expect(rehearsal.extensions(of: id) == 1)
+    // The audit trail has the outcome, whether Apple was asked or extended it now.
+    #expect(try await entries(rehearsal).map { $0.result?.rawValue } == ["unclear", "done"])
+    let third = try await operation.plan("\(id)", days: 7, reason: 1, identifier: identifier)
+    guard case .applied = try await operation.run(third, why: "w") else { throw NotAccepted() }
+    #expect(try await entries(rehearsal).count == 2 && rehearsal.extensions(of: id) == 1)
+  }
+
+  /// Sets the end of a subscription's period, as a change that the command does not know.
+  private func setEnd(of id: Int64, _ end: Timestamp?, _ rehearsal: Rehearsal) throws {
+    let end = try #require(end)
+    try rehearsal.world.withState { state in
+      let transaction = try #require(state.subscriptions[id]?.transactionId)
+      state.subscriptions[id]?.expires = end
+      state.transactions[transaction]?.expires = end
+    }
+  }
+
+  private func end(of id: Int64, _ rehearsal: Rehearsal) -> Timestamp? {
+    rehearsal.world.withState { $0.subscriptions[id]?.expires }
+  }
+
+  @Test func `a request whose success is in the audit trail is not sent again, whatever the dates say`() async throws {
+    let rehearsal = try Rehearsal { $0.requestMemory = .nothing }
+    let id = try rehearsal.subscribe(1)[0]
+    let (operation, old) = (try operation(rehearsal), end(of: id, rehearsal))
+    let plan = try await operation.plan("\(id)", days: 7, reason: 1, identifier: nil)
+    guard case .applied = try await operation.run(plan, why: "w") else { throw NotAccepted() }
+    for change in [Duration.zero, .seconds(3 * 86_400)] {
+      try setEnd(of: id, old.map { $0 + change }, rehearsal)
+      let again = try await operation.plan("\(id)", days: 7, reason: 1, identifier: plan.request.requestIdentifier)
+      #expect(try await operation.run(again, why: "w") == .applied(effectiveDate: nil))
+    }
+    #expect(rehearsal.extensionCalls == 1)
+    #expect(try await entries(rehearsal).count == 1)
+  }
+
+  @Test func `a request that Apple refused had no effect, whatever the dates say`() async throws {
+    let rehearsal = try Rehearsal()
+    let id = try rehearsal.subscribe(1)[0]
+    let (operation, old, now) = (try operation(rehearsal), end(of: id, rehearsal), rehearsal.now)
+    rehearsal.world.withState { $0.useUpExtensions(id, at: now) }
+    let plan = try await operation.plan("\(id)", days: 7, reason: 1, identifier: nil)
+    guard case .refused = try await operation.run(plan, why: "w") else { throw NotAccepted() }
+    try setEnd(of: id, old.map { $0 + .seconds(7 * 86_400) }, rehearsal)
+    let again = try await operation.plan("\(id)", days: 7, reason: 1, identifier: plan.request.requestIdentifier)
+    #expect(again.earlier == nil)
+  }
+
+  @Test func `a repetition with another reason is refused`() async throws {
+    let rehearsal = try Rehearsal()
+    let id = "\(try rehearsal.subscribe(1)[0])"
+    let operation = try operation(rehearsal)
+    let plan = try await operation.plan(id, days: 7, reason: 1, identifier: nil)
+    _ = try await operation.run(plan, why: "w")
+    let error = await #expect(throws: OperationError.self) {
+      try await operation.plan(id, days: 7, reason: 3, identifier: plan.request.requestIdentifier)
+    }
+    #expect(error?.place == "--reason")
+  }
+
+  @Test(arguments: [true, false])
+  func `before a request is sent again, status and limit are checked`(isExpired: Bool) async throws {
+    let rehearsal = try Rehearsal { $0.requestMemory = .nothing }
+    let id = try rehearsal.subscribe(1)[0]
+    let (operation, old) = (try operation(rehearsal), end(of: id, rehearsal))
+    rehearsal.inject(Fault(.connectionReset, endpoints: [.extendSubscriptionRenewalDate], count: 1))
+    let lost = try await operation.plan("\(id)", days: 7, reason: 1, identifier: nil)
+    guard case .unclear = try await operation.run(lost, why: "w") else { throw NotAccepted() }
+    if isExpired {
+      rehearsal.world.withState { $0.lapse(id, to: .expired) }
+    } else {
+      for _ in 0..<2 {
+        let other = try await operation.plan("\(id)", days: 7, reason: 1, identifier: nil)
+        guard case .applied = try await operation.run(other, why: "w") else { throw NotAccepted() }
+      }
+      try setEnd(of: id, old, rehearsal)
+    }
+    let error = await #expect(throws: OperationError.self) {
+      try await operation.plan("\(id)", days: 7, reason: 1, identifier: lost.request.requestIdentifier)
+    }
+    #expect(error?.description.contains(isExpired ? "active" : "2 times within 365 days") == true)
+  }
+
+  @Test func `the effect of a request whose process died ends its entry in the audit trail, and counts`() async throws {
+    let rehearsal = try Rehearsal { $0.requestMemory = .nothing }
+    let id = "\(try rehearsal.subscribe(1)[0])"
+    let operation = try operation(rehearsal)
+    let plan = try await operation.plan(id, days: 7, reason: 1, identifier: nil)
+    let started = AuditRecord(
+      run: "died", .extend, .started(parts: 1), by: "ann", source: "millrace", at: rehearsal.now, target: id,
+      selection: plan.selection(bundleId: Rehearsal.bundleId, .production))
+    try await AuditLog(on: rehearsal.log, prefix: "").append([started])
+    _ = try await rehearsal.client().extendSubscriptionRenewalDate(id, plan.request, in: .production)
+    let again = try await operation.plan(id, days: 7, reason: 1, identifier: plan.request.requestIdentifier)
+    guard case .applied = try await operation.run(again, why: "w") else { throw NotAccepted() }
+    #expect(try await entries(rehearsal).map { $0.result?.rawValue } == ["done"] && rehearsal.extensionCalls == 1)
+    let second = try await operation.plan(id, days: 7, reason: 1, identifier: nil)
+    guard case .applied = try await operation.run(second, why: "w") else { throw NotAccepted() }
+    await #expect(throws: OperationError.self) { try await operation.plan(id, days: 7, reason: 1, identifier: nil) }
+  }
+
+  @Test func `if the dates do not show the outcome, the operator learns what to compare`() async throws {
+    let rehearsal = try Rehearsal { $0.requestMemory = .nothing }
+    let id = try rehearsal.subscribe(1)[0]
+    let operation = try operation(rehearsal)
+    rehearsal.inject(Fault(.answerLost, endpoints: [.extendSubscriptionRenewalDate], count: 1))
+    let plan = try await operation.plan("\(id)", days: 7, reason: 1, identifier: nil)
+    _ = try await operation.run(plan, why: "w")
+    let old = try #require(plan.present.expiresDate)
+    try setEnd(of: id, old + .seconds(3 * 86_400), rehearsal)
+    let again = try await operation.plan("\(id)", days: 7, reason: 1, identifier: plan.request.requestIdentifier)
+    let answer = try await operation.run(again, why: "w")
+    guard case .unclear = answer else { throw NotAccepted() }
+    let sentence = answer.sentence(again)
+    for words in [
+      "millrace api statuses \(id)", RecordView.seconds(old), RecordView.seconds(old + .seconds(7 * 86_400)),
+      "without --request-identifier",
+    ] {
+      #expect(sentence.contains(words), "\(sentence)")
+    }
+    #expect(rehearsal.extensionCalls == 1)
+  }
+
+  @Test(arguments: [true, false])
+  func `a billing grace period is extended until the period ends`(isOver: Bool) async throws {
+    let rehearsal = try Rehearsal()
+    let id = try rehearsal.subscribe(1)[0]
+    let operation = try operation(rehearsal)
+    rehearsal.world.withState { $0.lapse(id, to: .billingGracePeriod) }
+    try setEnd(of: id, rehearsal.now + .seconds(isOver ? -60 : 60), rehearsal)
+    guard isOver else {
+      let plan = try await operation.plan("\(id)", days: 7, reason: 1, identifier: nil)
+      guard case .applied = try await operation.run(plan, why: "w") else { throw NotAccepted() }
+      return
+    }
+    let error = await #expect(throws: OperationError.self) {
+      try await operation.plan("\(id)", days: 7, reason: 1, identifier: nil)
+    }
+    #expect(error?.description.contains("billing grace period") == true && rehearsal.extensionCalls == 0)
   }
 
   @Test func `without the audit trail nothing is sent`() async throws {

@@ -38,8 +38,8 @@ package struct ExtendOperation: Sendable {
     package var request: ExtendRenewalDateRequest
     /// Its present period.
     package var present: JWSTransactionDecodedPayload
-    /// The outcome of an earlier request with the same identifier; nil if there was none, or if it had no effect.
-    package var earlier: ExtensionAnswer?
+    /// An earlier request with the same identifier; nil if there was none, or if it had no effect.
+    package var earlier: Earlier?
 
     /// The plan as text.
     package var lines: [String] {
@@ -52,6 +52,18 @@ package struct ExtendOperation: Sendable {
         "Apple extends a subscription twice in 365 days at most, and e-mails the customer. This cannot be undone.",
       ]
     }
+  }
+
+  /// An earlier request.
+  package struct Earlier: Sendable, Hashable {
+    /// Its outcome.
+    package var answer: ExtensionAnswer
+    /// Its entry in the audit trail.
+    var entry: AuditEntry
+    /// Whether the audit trail has this outcome.
+    var isRecorded: Bool
+    /// The end of the period before it.
+    var end: Timestamp?
   }
 
   /// Checks a request with what Apple and the audit trail know. Extends nothing.
@@ -75,32 +87,36 @@ package struct ExtendOperation: Sendable {
       throw Self.refusal("Apple has no subscription with this originalTransactionId", id)
     }
     let entries = try await audit.trail().entries.filter { $0.action == .extend && $0.target == id }
-    if let identifier, let entry = entries.last(where: { $0.selection?["requestIdentifier"]?.string == identifier }) {
-      guard entry.selection?["extendByDays"] == .integer(Int64(days)) else {
-        throw OperationError(
-          .usage, "the earlier request with this identifier had other days", at: "--days",
-          remedy: "pass the same days; see millrace audit --json")
-      }
-      return Plan(
-        original: id, request: request, present: present, earlier: Self.outcome(of: entry, now: present, days: days))
-    }
-    try Self.check(state, present, id)
+    var plan = Plan(original: id, request: request, present: present)
+    plan.earlier = try Self.earlier(plan, in: entries)
+    guard plan.earlier == nil else { return plan }
+    try Self.check(state, present, id, now: clock.wallTime)
     let recent = entries.count { $0.result?.rawValue == "done" && $0.startedAt > clock.wallTime - Self.year }
     guard recent < Self.limit else {
       throw Self.refusal("it was extended \(recent) times within 365 days, and Apple allows \(Self.limit)", id)
     }
-    return Plan(original: id, request: request, present: present)
+    return plan
   }
 
-  /// Sends a request. The audit trail has it before Apple.
+  /// Sends a request. The audit trail has it before Apple. If an earlier request had its effect, nothing is sent.
   /// - Throws: `APIError` if Apple has not answered and nothing was extended.
   package func run(_ plan: Plan, why: String) async throws -> ExtensionAnswer {
-    if let earlier = plan.earlier { return earlier }
     let run = CommandID.new()
     func record(_ phase: AuditRecord.Phase) -> AuditRecord {
       AuditRecord(
         run: run, .extend, phase, by: author, source: "millrace", at: clock.wallTime, why: why, target: plan.original,
         selection: plan.selection(bundleId: client.bundleId, environment))
+    }
+    if let earlier = plan.earlier {
+      guard case .applied = earlier.answer, !earlier.isRecorded else { return earlier.answer }
+      // A run ends once. One that has ended as unclear stays so, and this one has the outcome.
+      let done = AuditRecord.Result(rawValue: "done", detail: "an earlier request took effect; nothing was sent")
+      try await audit.append(
+        earlier.entry.isOver
+          ? [
+            record(.started(parts: 1)), record(.ended(part: AuditRecord.everything, result: done, counts: [])),
+          ] : [earlier.entry.end(done, [], by: author, source: "millrace", at: clock.wallTime)])
+      return earlier.answer
     }
     try await audit.append([record(.started(parts: 1))])
     let answer: ExtensionAnswer
@@ -131,11 +147,15 @@ package struct ExtendOperation: Sendable {
 
   /// Apple's conditions, as far as the present state shows them.
   private static func check(
-    _ state: SubscriptionState, _ present: JWSTransactionDecodedPayload, _ id: String
+    _ state: SubscriptionState, _ present: JWSTransactionDecodedPayload, _ id: String, now: Timestamp
   ) throws(OperationError) {
-    guard state.status == .active else {
+    // Apple excludes a billing grace period only if the period has ended.
+    let isRunning = present.expiresDate.map { $0 > now } ?? false
+    guard state.status == .active || state.status == .billingGracePeriod && isRunning else {
       let status = state.status.map { "\($0)" } ?? "unknown"
-      throw refusal("Apple extends active subscriptions only, and its status is \(status)", id)
+      throw refusal(
+        "Apple extends active subscriptions only, or in a billing grace period before the period's end; its status is "
+          + status, id)
     }
     guard present.inAppOwnershipType != .familyShared else {
       throw refusal("it is shared by a family member; extend the purchaser's subscription", id)
@@ -145,25 +165,52 @@ package struct ExtendOperation: Sendable {
     }
   }
 
-  /// The outcome of an earlier request; nil if it had no effect.
-  private static func outcome(
-    of entry: AuditEntry, now present: JWSTransactionDecodedPayload, days: Int
-  ) -> ExtensionAnswer? {
+  /// Returns the earlier request with the plan's identifier; nil if there was none, or if it had no effect.
+  private static func earlier(_ plan: Plan, in entries: [AuditEntry]) throws(OperationError) -> Earlier? {
+    let (identifier, request) = (plan.request.requestIdentifier, plan.request.json)
+    let same = entries.filter { $0.selection?.text("requestIdentifier") == identifier }
+    guard let last = same.last else { return nil }
+    for (field, flag) in [("extendByDays", "--days"), ("extendReasonCode", "--reason")]
+    where last.selection?[field] != request[field] {
+      throw OperationError(
+        .usage, "the earlier request with this identifier had another \(field)", at: flag,
+        remedy: "pass the same value; see millrace audit --json")
+    }
+    // Apple refused each of them, or none was sent.
+    guard !same.allSatisfy({ $0.result?.rawValue == "failed" }) else { return nil }
     var before = JSONObject()
-    if case .object(let period)? = entry.selection?["before"] { before = period }
-    switch ExtensionCheck.judge(
-      before: JWSTransactionDecodedPayload(json: before), present: present, days: days)
-    {
-    case .applied(let end): return .applied(effectiveDate: end)
+    if case .object(let period)? = last.selection?["before"] { before = period }
+    let old = JWSTransactionDecodedPayload(json: before)
+    let check = ExtensionCheck.judge(before: old, present: plan.present, days: plan.request.extendByDays ?? 0)
+    func earlier(_ answer: ExtensionAnswer, isRecorded: Bool = false) -> Earlier {
+      Earlier(answer: answer, entry: last, isRecorded: isRecorded, end: old.expiresDate)
+    }
+    // The dates may have changed since for other reasons, so a known outcome comes first.
+    let isDone = same.contains { $0.result?.rawValue == "done" }
+    switch check {
+    case .applied(let end): return earlier(.applied(effectiveDate: end), isRecorded: isDone)
+    case _ where isDone: return earlier(.applied(effectiveDate: nil), isRecorded: true)
     case .notApplied: return nil
-    case .cannotTell(let why): return .unclear(why)
+    case .cannotTell(let why): return earlier(.unclear(why))
     }
   }
 }
 
 extension ExtendOperation.Plan {
+  /// The dates by which an operator recognizes whether an earlier request had its effect.
+  fileprivate var evidence: String {
+    let days = request.extendByDays ?? 0
+    guard let end = earlier?.end else {
+      return "if it was extended, its period ends \(HumanText.count(days, "day")) later than the plan says."
+    }
+    let later = end + .seconds(86_400 * days)
+    return
+      "its period ended \(RecordView.seconds(end)) before the request; if it was extended, that period ends, or the "
+      + "next one began, about \(RecordView.seconds(later))."
+  }
+
   /// The request for the audit trail, with the period by which a repetition recognizes its effect.
-  fileprivate func selection(bundleId: String, _ environment: AppStoreEnvironment) -> JSONObject {
+  func selection(bundleId: String, _ environment: AppStoreEnvironment) -> JSONObject {
     var json = request.json
     json["bundleId"] = .string(bundleId)
     json["environment"] = .string(environment.rawValue)
@@ -189,6 +236,9 @@ extension ExtensionAnswer {
       "Apple extended \(plan.original)" + (date.map { " until \(RecordView.seconds($0))" } ?? "") + "."
     case .refused(let refusal):
       "Apple refused to extend \(plan.original): \(refusal.message ?? refusal.reason.rawValue)"
+    case .unclear(let why) where plan.earlier != nil:
+      "Apple may have extended \(plan.original): \(why). Nothing was sent. See millrace api statuses \(plan.original): "
+        + plan.evidence + " If it was not extended, send a new request without --request-identifier."
     case .unclear(let why):
       "Apple may have extended \(plan.original): \(why). To ask Apple and, if it was not extended, to send the same "
         + "request again: --request-identifier \(plan.request.requestIdentifier ?? "")"
@@ -199,8 +249,4 @@ extension ExtensionAnswer {
   package var status: CommandStatus {
     if case .applied = self { .success } else { .failure }
   }
-}
-
-extension JSON {
-  fileprivate var string: String? { if case .string(let text) = self { text } else { nil } }
 }
