@@ -21,7 +21,7 @@ extension SettingCodec where Value == String {
     "an issuer ID: a UUID, such as 57246542-96fe-1a63-e053-0824d011072a; 10 letters and digits are the key ID",
     where: \.isUUID)
 
-  /// Text of a form, after white space at its ends is dropped. An error repeats the value.
+  /// Text of a form, after white space at its ends is dropped. An error repeats a short value.
   private static func identifier(_ expected: String, where isValid: @escaping @Sendable (String) -> Bool) -> Self {
     Self(
       kind: "text",

@@ -216,12 +216,17 @@ public struct SettingTable<Root: Sendable>: Sendable {
       try setting.write(&root, value, .init(source: source, name: name))
     } catch {
       let place = line.map { "\(source):\($0)" } ?? source
-      let value = error.found.map { "the invalid value \(String($0.prefix(100)).debugDescription)" }
+      let value = error.found.flatMap { Self.isPrintable($0) ? "the invalid value \($0.debugDescription)" : nil }
       problems +=
         error.problems.isEmpty
         ? [.init("`\(name)` has \(value ?? "an invalid value")", at: place, remedy: "set it to \(error.expected)")]
         : error.problems
     }
+  }
+
+  /// Whether an error may repeat a value. A longer one may be a private key, whose lines have 64 characters.
+  private static func isPrintable(_ value: String) -> Bool {
+    value.utf8.count < 64 && !value.contains("-----BEGIN")
   }
 
   /// Returns the values of all keys as a section, without those that are unset.

@@ -58,8 +58,19 @@ import Testing
     #expect(try load(bundleId: id).bundleId == id)
   }
 
-  @Test func `an error repeats at most the beginning of a value`() {
-    let error = #expect(throws: MillraceError.self) { try load(keyId: String(repeating: "A", count: 10_000)) }
-    #expect(error.map { $0.description.utf8.count < 600 } == true)
+  @Test(arguments: [
+    "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\nMIGT", "\u{FEFF}-----BEGIN PRIVATE KEY-----MIGT",
+    String(repeating: "A", count: 64), String(repeating: "A", count: 10_000),
+  ])
+  func `a value that may be a private key is not repeated`(secret: String) throws {
+    let asKey = #expect(throws: MillraceError.self) { try load(keyId: secret) }
+    let asIssuer = #expect(throws: MillraceError.self) { try load(issuerId: secret) }
+    for error in [asKey, asIssuer] {
+      let text = try #require(error).description
+      #expect(!text.contains("BEGIN") && !text.contains("MIGT") && !text.contains("AAAA"), "\(text)")
+      #expect(text.contains("has an invalid value") && text.contains("`apps[0].api."), "\(text)")
+    }
+    let error = #expect(throws: MillraceError.self) { try load(keyId: String(repeating: "A", count: 63)) }
+    #expect(error?.description.contains(String(repeating: "A", count: 63)) == true, "\(error as Any)")
   }
 }
