@@ -300,6 +300,26 @@ private final class CallStage: Sendable {
     #expect(body["success"] == true && body["effectiveDate"]?.kind == .integer)
   }
 
+  @Test func `an extension is made with the calls of the documentation's example`() async throws {
+    let stage = try CallStage { $0.calls = [.extendSubscriptionRenewalDate] }
+    let order = Self.call(
+      "extend/1", .extendSubscriptionRenewalDate,
+      [
+        "originalTransactionId": .string(stage.subscription), "extendByDays": 7, "extendReasonCode": 1,
+        "requestIdentifier": "r",
+      ])
+    let endpoint = try StubEndpoint(apple: stage.apple) { request in
+      request.kind == "notification" ? .outcome(["calls": [order]]) : .nothing
+    }
+    try await stage.running(endpoint) { _ in
+      try stage.notify()
+      try await stage.until { Self.results(endpoint)["extend/1"] != nil }
+    }
+    #expect(Self.results(endpoint)["extend/1"]?["status"] == "succeeded")
+    #expect(stage.asked("GET /inApps/v1/subscriptions").count == 1, "the period before the extension")
+    #expect(stage.deadLetters.isEmpty)
+  }
+
   @Test func `an extension that did not reach Apple is ordered again after an hour`() async throws {
     let (calls, extensions, result) = try await extended(after: .connectionReset)
     #expect(calls == 2 && extensions == 1 && result?["status"] == "succeeded", "\(result as Any)")

@@ -23,6 +23,13 @@ package struct APIShares: Sendable, Hashable {
     worker.hasPrefix("forward-") || worker.hasPrefix("webhook-") ? [] : calls[worker]
   }
 
+  /// Returns the endpoints of a configuration's `calls`, and those that the worker calls because of them: the present
+  /// period of a subscription is kept before an extension that an endpoint orders.
+  private static func complete(_ calls: [APIEndpoint]) -> Set<APIEndpoint> {
+    let named = Set(calls)
+    return named.contains(.extendSubscriptionRenewalDate) ? named.union([.getAllSubscriptionStatuses]) : named
+  }
+
   /// Returns the part of an endpoint that is reserved for commands, which run beside the workers.
   package static func commands(at endpoint: APIEndpoint) -> Double {
     switch endpoint {
@@ -50,7 +57,7 @@ package struct APIShares: Sendable, Hashable {
   /// - Parameter configuration: The configuration, which names all workers of the deployment.
   package init(of worker: String, in configuration: MillraceConfiguration) {
     let callers = configuration.workers.map { name, entry in
-      Caller(name: name, calls: entry.calls.map(Set.init) ?? Self.calls(of: name), weight: entry.callWeight ?? 1)
+      Caller(name: name, calls: entry.calls.map(Self.complete) ?? Self.calls(of: name), weight: entry.callWeight ?? 1)
     }
     // A worker that the configuration does not name divides the share with the workers that it names.
     caller =
@@ -59,7 +66,7 @@ package struct APIShares: Sendable, Hashable {
   }
 
   /// Returns the part of `appStore.share` that the worker may use at an endpoint, from 0 to 1. It is 0 if the worker's
-  /// `calls` do not name the endpoint.
+  /// `calls` do not name the endpoint, and nothing that they name needs it.
   package func part(at endpoint: APIEndpoint) -> Double {
     guard caller.mayCall(endpoint) else { return 0 }
     let weights = others.reduce(caller.weight) { $0 + ($1.mayCall(endpoint) ? $1.weight : 0) }

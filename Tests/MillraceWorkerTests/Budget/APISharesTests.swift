@@ -54,6 +54,16 @@ import Testing
     #expect(APIShares(of: "winback", in: all).part(at: .sendConsumptionInformation) == 0)
   }
 
+  @Test func `a worker that lists extensions also has a part of the call that protects them`() {
+    let all = configuration([("winback", [.extendSubscriptionRenewalDate], nil), ("support", [.lookUpOrderId], nil)])
+    #expect(APIShares(of: "winback", in: all).part(at: .getAllSubscriptionStatuses) == 0.75)
+    #expect(APIShares(of: "support", in: all).part(at: .getAllSubscriptionStatuses) == 0)
+    let both = configuration([("winback", [.extendSubscriptionRenewalDate], nil), ("subscriptions", nil, nil)])
+    for worker in ["winback", "subscriptions"] {
+      #expect(APIShares(of: worker, in: both).part(at: .getAllSubscriptionStatuses) == 0.375)
+    }
+  }
+
   @Test func `a forwarding worker makes no calls to Apple`() {
     let all = configuration([("refunds", nil, nil), ("forward-legacy", nil, nil)])
     #expect(APIShares(of: "refunds", in: all).part(at: .getTransactionInfo) == 0.75)
