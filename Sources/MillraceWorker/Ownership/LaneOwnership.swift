@@ -112,6 +112,12 @@ struct LaneOwnership: Sendable {
   /// ready.
   var isReady: Bool { hasJoined && lanes.values.allSatisfy { $0.phase == .running } }
 
+  /// The topics that this process does not own a partition of, by lane, for lanes that it owns a part of. A group whose
+  /// members all read the same topics has no such lane.
+  var missing: [Int32: Set<String>] {
+    lanes.mapValues { topics.subtracting($0.topics) }.filter { !$0.value.isEmpty && $0.value != topics }
+  }
+
   private func epochs(where isWanted: (Phase?) -> Bool) -> [LaneEpoch] {
     lanes.keys.filter { isWanted(lanes[$0]?.phase) }.compactMap { epoch(of: $0) }.sorted()
   }

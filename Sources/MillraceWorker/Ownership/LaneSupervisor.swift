@@ -54,7 +54,25 @@ actor LaneSupervisor {
     for partition in assigned { partitions[partition.partition] = partition }
     await carryOut(ownership.assign(assigned.map(\.partition)))
     parts.metrics.rebalanced("assigned", lanes: lanes.count)
+    reportMissing()
     report()
+  }
+
+  /// Warns of lanes that cannot start here. Kafka assigns each topic among the members that read it, so lanes stay
+  /// divided as long as the members do not read the same topics.
+  private func reportMissing() {
+    let missing = ownership.missing
+    guard !missing.isEmpty else { return }
+    let topics = missing.values.reduce(into: Set()) { $0.formUnion($1) }.sorted()
+    parts.logger.warning(
+      """
+      lanes cannot start: another process of the group subscribes to other topics; stop all processes of this worker, \
+      then start those of one version and configuration
+      """,
+      metadata: [
+        "lanes": "\(missing.keys.sorted().map(String.init).joined(separator: ","))",
+        "topics-assigned-elsewhere": "\(topics.joined(separator: ","))",
+      ])
   }
 
   /// Hands over revoked partitions: waits for running handlers and commits their outcomes.

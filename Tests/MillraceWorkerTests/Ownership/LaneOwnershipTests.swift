@@ -33,6 +33,15 @@ import Testing
     #expect(lifecycle.running == [epoch(0, 2), epoch(1, 1)])
   }
 
+  @Test func `the topics that a divided lane lacks are known`() {
+    var lifecycle = running()
+    #expect(lifecycle.missing.isEmpty)
+    _ = lifecycle.assign(partitions("a1", "b2", "a3", "b3"))
+    #expect(lifecycle.missing == [1: ["b"], 2: ["a"]] && !lifecycle.isReady)
+    _ = lifecycle.revoke(partitions("a0", "b0", "a1", "b2", "a3", "b3"))
+    #expect(lifecycle.missing.isEmpty, "a lane that drains as a whole lacks nothing that matters")
+  }
+
   @Test func `a member without lanes is ready when it has joined`() {
     var lifecycle = LaneOwnership(topics: ["a"])
     check(lifecycle.assign([]) == [])
