@@ -13,24 +13,32 @@ struct RememberedAnswer: Sendable, Hashable {
   var preference: String?
   /// The country of the customer's App Store.
   var storefront: String?
-  /// The newest decision; nil if there is none yet.
+  /// The newest decision after the request; nil if there is none yet.
   var decision: RefundDecision?
+  /// Whether Apple decided, or the worker handled the decision, before the answer was sent. Such a decision is no
+  /// outcome of the answer.
+  var isDecidedBefore = false
 }
 
-/// The answers about one transaction, the earliest request first.
+/// The answers about one transaction, the earliest request first, and the decisions that may precede an answer.
 struct AnswerMemory: Sendable, Hashable {
   /// How long the worker waits for a decision. Apple decides within days, and its last retry of a notification comes 157
   /// hours later.
   static let time = Duration.seconds(30 * 86_400)
-  /// The largest number of answers about a transaction. A customer can ask again after a declined request.
+  /// How long a decision without an answer is kept. The answer to an earlier request can follow until then.
+  static let openTime = ConsumptionDeadline.lastRetry + ConsumptionDeadline.time
+  /// The largest number of answers, and of decisions without an answer, about a transaction. A customer can ask again
+  /// after a declined request.
   private static let limit = 10
 
   private(set) var answers: [RememberedAnswer] = []
+  /// The decisions that were handled when there was no answer to an earlier request.
+  private(set) var early: [RefundDecision] = []
 
   /// The name of the state.
   static func name(_ transactionId: String) -> String { "answers/\(transactionId)" }
 
-  /// Adds an answer.
+  /// Adds an answer. If Apple's decision about its request is known already, the answer came too late for it.
   /// - Returns: Whether it was unknown.
   mutating func add(_ answer: RememberedAnswer) -> Bool {
     guard !answers.contains(where: { $0.purchase.notificationUUID == answer.purchase.notificationUUID }) else {
@@ -38,21 +46,55 @@ struct AnswerMemory: Sendable, Hashable {
     }
     answers.append(answer)
     answers.sort { ($0.askedAt, $0.purchase.notificationUUID) < ($1.askedAt, $1.purchase.notificationUUID) }
+    let known = early + answers.compactMap(\.decision)
+    if let index = answers.firstIndex(where: { $0.purchase.notificationUUID == answer.purchase.notificationUUID }),
+      let newest = known.filter({ self.index(of: $0) == index }).max(by: { $0.at < $1.at })
+    {
+      answers[index].decision = newest
+      answers[index].isDecidedBefore = true
+    }
     if answers.count > Self.limit { answers.removeFirst() }
     return true
   }
 
-  /// Adds a decision to the answer that it follows: that to the last request before it.
+  /// Returns the index of the answer to the last request before a decision.
+  private func index(of decision: RefundDecision) -> Int? { answers.lastIndex { $0.askedAt <= decision.at } }
+
+  /// Adds a decision to the answer that it follows: that to the last request before it. Without such an answer, keeps the
+  /// decision for one that may follow.
   ///
-  /// - Returns: The answer; nil if the decision is about none of the answers, is not new, or is older than the known one.
-  ///   The notification of the known decision is news whenever it is handled, so that a reapply gives the same result.
-  mutating func take(_ decision: RefundDecision) -> RememberedAnswer? {
-    guard let index = answers.lastIndex(where: { $0.askedAt <= decision.at }) else { return nil }
-    if let known = answers[index].decision, known.notificationId != decision.notificationId {
+  /// - Returns: The answer whose outcome the decision is. Nil if it is about none of the answers, came before the answer,
+  ///   is not new, or is older than the known one. The notification of the known decision is news whenever it is handled,
+  ///   so that a reapply gives the same result.
+  mutating func take(_ decision: RefundDecision, at now: Timestamp) -> RememberedAnswer? {
+    guard let index = index(of: decision) else {
+      keep(decision, at: now)
+      return nil
+    }
+    if let known = answers[index].decision {
+      guard known.notificationId != decision.notificationId else {
+        return answers[index].isDecidedBefore ? nil : answers[index]
+      }
       guard decision.at > known.at, decision.kind != known.kind else { return nil }
     }
     answers[index].decision = decision
-    return answers[index]
+    answers[index].isDecidedBefore = decision.at < answers[index].sentAt
+    return answers[index].isDecidedBefore ? nil : answers[index]
+  }
+
+  private mutating func keep(_ decision: RefundDecision, at now: Timestamp) {
+    guard now < decision.at + Self.openTime, !early.contains(where: { $0.notificationId == decision.notificationId })
+    else { return }
+    early.append(decision)
+    if early.count > Self.limit { early.removeFirst() }
+  }
+
+  /// Removes a decision that was kept without an answer.
+  /// - Returns: Whether it was there.
+  mutating func forget(_ notificationId: String) -> Bool {
+    let count = early.count
+    early.removeAll { $0.notificationId == notificationId }
+    return early.count < count
   }
 
   /// Removes an answer.
@@ -69,17 +111,26 @@ struct AnswerMemory: Sendable, Hashable {
 extension AnswerMemory {
   /// - Throws: ``UnreadableMemory`` if another version wrote an unknown format.
   init(parsing bytes: [UInt8]) throws {
-    guard case .array(let items)? = try JSONObject(parsing: bytes)["answers"] else { throw UnreadableMemory() }
-    answers = try items.map { item in
-      guard case .object(let json) = item, let answer = RememberedAnswer(json) else { throw UnreadableMemory() }
-      return answer
+    let json: JSONObject
+    do { json = try JSONObject(parsing: bytes) } catch { throw UnreadableMemory() }
+    answers = try Self.items(json["answers"], RememberedAnswer.init)
+    // Absent if there are none.
+    early = try Self.items(json["early"] ?? .array([]), RefundDecision.init)
+  }
+
+  private static func items<Item>(_ value: JSON?, _ item: (JSONObject) -> Item?) throws -> [Item] {
+    guard case .array(let values)? = value else { throw UnreadableMemory() }
+    return try values.map { value in
+      guard case .object(let json) = value, let found = item(json) else { throw UnreadableMemory() }
+      return found
     }
   }
 
   /// The value of the state; nil if there is nothing to remember.
   var value: [UInt8]? {
-    guard !answers.isEmpty else { return nil }
-    let json: JSONObject = ["answers": .array(answers.map { .object($0.json) })]
+    guard !answers.isEmpty || !early.isEmpty else { return nil }
+    var json: JSONObject = ["answers": .array(answers.map { .object($0.json) })]
+    if !early.isEmpty { json["early"] = .array(early.map { .object($0.json) }) }
     return json.serialized()
   }
 }
@@ -93,14 +144,10 @@ extension RememberedAnswer {
     self.init(
       purchase: purchase, askedAt: askedAt, sentAt: sentAt, preference: json["refundPreference"]?.text,
       storefront: json["storefront"]?.text)
-    guard case .object(let decision)? = json["decision"] else { return }
-    guard let kind = decision["kind"]?.text.flatMap({ RefundDecision.Kind(rawValue: $0) }),
-      let notification = decision["notification"]?.text,
-      let time = decision["at"].flatMap({ Timestamp(jsonValue: $0) })
-    else { return nil }
-    self.decision = RefundDecision(
-      kind: kind, notificationId: notification, transactionId: purchase.transactionId, at: time,
-      percentage: decision["percentage"].flatMap { Int64(jsonValue: $0) })
+    guard case .object(let known)? = json["decision"] else { return }
+    guard let decision = RefundDecision(known) else { return nil }
+    self.decision = decision
+    isDecidedBefore = json["isDecidedBefore"] == true
   }
 
   fileprivate var json: JSONObject {
@@ -109,14 +156,28 @@ extension RememberedAnswer {
     ]
     json["refundPreference"] = preference.map { .string($0) }
     json["storefront"] = storefront.map { .string($0) }
-    if let decision {
-      var object: JSONObject = [
-        "kind": .string(decision.kind.rawValue), "notification": .string(decision.notificationId),
-        "at": decision.at.jsonValue,
-      ]
-      object["percentage"] = decision.percentage?.jsonValue
-      json["decision"] = .object(object)
-    }
+    json["decision"] = decision.map { .object($0.json) }
+    if isDecidedBefore { json["isDecidedBefore"] = true }
+    return json
+  }
+}
+
+extension RefundDecision {
+  fileprivate init?(_ json: JSONObject) {
+    guard let kind = json["kind"]?.text.flatMap({ Kind(rawValue: $0) }), let notification = json["notification"]?.text,
+      let transaction = json["transaction"]?.text, let time = json["at"].flatMap({ Timestamp(jsonValue: $0) })
+    else { return nil }
+    self.init(
+      kind: kind, notificationId: notification, transactionId: transaction, at: time,
+      percentage: json["percentage"].flatMap { Int64(jsonValue: $0) })
+  }
+
+  fileprivate var json: JSONObject {
+    var json: JSONObject = [
+      "kind": .string(kind.rawValue), "notification": .string(notificationId), "transaction": .string(transactionId),
+      "at": at.jsonValue,
+    ]
+    json["percentage"] = percentage?.jsonValue
     return json
   }
 }
@@ -124,9 +185,10 @@ extension RememberedAnswer {
 /// The state was written by another version.
 struct UnreadableMemory: Error {}
 
-/// The end of the wait for a decision, stored with the timer.
+/// The end of the wait for a decision about an answer, or for an answer before a decision. It is stored with the timer.
 struct OutcomeTimer: Sendable, Hashable {
   var transactionId: String
+  /// The notification of the request or of the decision.
   var notificationUUID: String
 
   private static let prefix = "outcome/"
@@ -140,6 +202,11 @@ struct OutcomeTimer: Sendable, Hashable {
   init(_ purchase: AskedPurchase) {
     transactionId = purchase.transactionId
     notificationUUID = purchase.notificationUUID
+  }
+
+  init(_ decision: RefundDecision) {
+    transactionId = decision.transactionId
+    notificationUUID = decision.notificationId
   }
 
   /// - Throws: ``UnreadableTimer`` if another version wrote an unknown format.

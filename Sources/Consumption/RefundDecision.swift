@@ -25,7 +25,8 @@ struct RefundDecision: Sendable, Hashable {
   var percentage: Int64?
 
   /// Returns the decisions that a notification reports; none if it is about something else. A version 1 body has all
-  /// refunds of the customer, without saying which of them is new.
+  /// refunds of the customer, without saying which of them is new. Those of the notification's key count: the ledger of
+  /// the lane has only these.
   static func all(in notification: AppStoreNotification) -> [RefundDecision] {
     switch notification.event {
     case .refund: signed(.refunded, notification, at: notification.signedDate)
@@ -52,7 +53,9 @@ struct RefundDecision: Sendable, Hashable {
     guard case .v1(let body) = notification.content else { return [] }
     var seen: Set<String> = []
     return body.receiptRows.compactMap { row in
-      guard let id = row.transaction_id, let time = row.cancellationDate, seen.insert(id).inserted else { return nil }
+      guard let id = row.transaction_id, let time = row.cancellationDate,
+        (row.original_transaction_id ?? id) == notification.key, seen.insert(id).inserted
+      else { return nil }
       return RefundDecision(kind: .refunded, notificationId: notification.id, transactionId: id, at: time)
     }
   }

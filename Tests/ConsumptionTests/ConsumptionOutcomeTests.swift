@@ -178,21 +178,176 @@ import Testing
     var answer = RememberedAnswer(purchase: AskedPurchase(question), askedAt: time, sentAt: time + .seconds(60))
     var memory = AnswerMemory()
     #expect(memory.value == nil)
+    let sent = answer.sentAt
     let isNew = [memory.add(answer), memory.add(answer)]
     #expect(isNew == [true, false])
     #expect(try AnswerMemory(parsing: memory.value ?? []) == memory)
     let refund = RefundDecision(
-      kind: .refunded, notificationId: "d", transactionId: "1", at: time, percentage: 50_000)
-    let taken = memory.take(refund)
+      kind: .refunded, notificationId: "d", transactionId: "1", at: sent, percentage: 50_000)
+    let taken = memory.take(refund, at: sent)
     answer.decision = refund
     #expect(taken == answer)
     #expect(try AnswerMemory(parsing: memory.value ?? []).answers == [answer])
-    let early = memory.take(
-      RefundDecision(kind: .declined, notificationId: "e", transactionId: "1", at: time + .seconds(-1)))
-    #expect(early == nil)
-    for text in ["{}", #"{"answers":[{}]}"#, #"{"answers":7}"#] {
+    let early = RefundDecision(kind: .declined, notificationId: "e", transactionId: "1", at: time + .seconds(-1))
+    for now in [sent, sent, early.at + AnswerMemory.openTime] {
+      let taken = memory.take(early, at: now)
+      #expect(taken == nil && memory.early == [early])
+    }
+    #expect(try AnswerMemory(parsing: memory.value ?? []) == memory)
+    let forgotten = [memory.forget("e"), memory.forget("e")]
+    #expect(forgotten == [true, false])
+    let old = memory.take(early, at: early.at + AnswerMemory.openTime)
+    #expect(old == nil && memory.early.isEmpty)
+    for text in ["{}", "no JSON", #"{"answers":[{}]}"#, #"{"answers":7}"#, #"{"answers":[],"early":[{}]}"#] {
       #expect(throws: UnreadableMemory.self) { try AnswerMemory(parsing: Array(text.utf8)) }
     }
+  }
+
+  // MARK: - Decisions before the answer
+
+  /// Whether the ledger has a decision without an answer.
+  private func keepsDecision(_ stage: ConsumptionStage) -> Bool {
+    let values = stage.log.records(in: stage.topics.ledger).reduce(into: [[UInt8]?: [UInt8]]()) { values, record in
+      values[record.key] = record.value
+    }
+    return values.values.contains { String(decoding: $0, as: UTF8.self).contains(#""early""#) }
+  }
+
+  @Test(arguments: [false, true])
+  func `a decision that Apple signed before a late answer is no outcome, but its reversal is`(isReversed: Bool)
+    async throws
+  {
+    let stage = try ConsumptionStage()
+    try await stage.running {
+      let id = try stage.buy()
+      try stage.askBack(id)
+      let request = try stage.told()
+      try await stage.pass(.seconds(13 * 3_600), step: .seconds(3_600))
+      let refund = try stage.decision(id, "refunded")
+      try await stage.pass(.seconds(7 * 3_600), step: .seconds(3_600))
+      for record in request { try stage.log.append(record) }
+      try await stage.calm()
+      let sent = try #require(try stage.events().first { $0.name == ConsumptionSent.eventName })
+      #expect(sent.data["lateBySeconds"] != nil)
+      try await stage.pass(.seconds(5 * 3_600), step: .seconds(3_600))
+      for record in refund { try stage.log.append(record) }
+      try await stage.calm()
+      if isReversed { try stage.decide(id, "reversed") }
+      try await stage.calm()
+      #expect(try words(stage) == (isReversed ? ["reversed"] : []))
+      try await stage.pass(Self.day * 31, step: Self.day)
+      #expect(try words(stage) == (isReversed ? ["reversed"] : []), "Apple has decided, so none would be wrong")
+    }
+    try stage.checkEvents()
+  }
+
+  @Test func `a decision that is read before the request is no outcome of the answer, and none is not published`()
+    async throws
+  {
+    let stage = try ConsumptionStage()
+    try await stage.running {
+      let id = try stage.buy()
+      try stage.askBack(id)
+      let request = try stage.told()
+      try await stage.pass(.seconds(3_600), step: .seconds(600))
+      try stage.decide(id, "declined")
+      try await stage.calm()
+      #expect(keepsDecision(stage))
+      for record in request { try stage.log.append(record) }
+      try await stage.calm()
+      for reapply in [false, true] {
+        #expect(try stage.events().map(\.name) == [ConsumptionSent.eventName])
+        try stage.log.replay(to: stage.topics, reapply: reapply)
+        try await stage.calm()
+      }
+      try await stage.pass(Self.day * 31, step: Self.day)
+      #expect(try stage.events().map(\.name) == [ConsumptionSent.eventName] && !keepsDecision(stage))
+    }
+    try stage.checkEvents()
+  }
+
+  @Test func `a decision while the result of the first call is unknown is no outcome, and none is not published`()
+    async throws
+  {
+    let stage = try ConsumptionStage()
+    try await stage.running {
+      stage.fault(.answerLost, for: .seconds(5))
+      let id = try await answered(stage)
+      #expect(try stage.calls == 1 && stage.events().isEmpty)
+      stage.team.answers { _ in .status(503) }
+      try await stage.pass(.seconds(600), step: .seconds(60))
+      try stage.decide(id, "refunded")
+      try await stage.calm()
+      stage.team.answers { _ in .status(200, TeamSystem.consented) }
+      try await stage.pass(.seconds(3_600), step: .seconds(120))
+      try await stage.pass(Self.day * 31, step: Self.day)
+      #expect(try stage.events().map(\.name) == [ConsumptionSent.eventName])
+    }
+    try stage.checkEvents()
+  }
+
+  @Test func `a decision without a request is forgotten after a week`() async throws {
+    let stage = try ConsumptionStage()
+    try await stage.running {
+      try stage.decide(try stage.buy(), "refunded")
+      try await stage.calm()
+      try await stage.pass(.seconds(168 * 3_600), step: Self.day)
+      #expect(keepsDecision(stage))
+      try await stage.pass(.seconds(2 * 3_600), step: .seconds(1_800))
+      #expect(!keepsDecision(stage))
+    }
+    #expect(try stage.events().isEmpty && stage.deadLetters().isEmpty)
+  }
+
+  @Test func `a version 1 refund decides about the purchase of its key only`() async throws {
+    let stage = try ConsumptionStage(lanes: 1)
+    try await stage.running {
+      let one = try await answered(stage, version1: true)
+      let other = try await answered(stage, version1: true)
+      try await stage.pass(.seconds(3_600), step: .seconds(600))
+      let rows = [one, other].map { id in
+        """
+        {"transaction_id":"\(id)","original_transaction_id":"\(id)",\
+        "cancellation_date_ms":"\(stage.now.millisecondsSince1970)"}
+        """
+      }
+      let body = """
+        {"notification_type":"REFUND","environment":"PROD","bid":"\(ConsumptionStage.bundleId)",\
+        "original_transaction_id":"\(one)","unified_receipt":{"latest_receipt_info":[\(rows.joined(separator: ","))]}}
+        """
+      var record = try stage.v1(body: Array(body.utf8))
+      record.topic = NotificationFamily.refunds.topic
+      try stage.log.append(record)
+      try await stage.calm()
+      let decided = try stage.events().filter { $0.name == ConsumptionOutcome.eventName }.map(\.transaction)
+      #expect(decided == ["\(one)"] && one != other)
+    }
+    try stage.checkEvents()
+  }
+
+  // MARK: - Other versions
+
+  @Test func `an answer is published even if the earlier answers in the ledger are unreadable`() async throws {
+    let stage = try ConsumptionStage()
+    let id = try stage.buy()
+    let name = AnswerMemory.name("\(id)")
+    let state = StoredState(Array(#"{"answers":7}"#.utf8), name: name, key: Array("\(id)".utf8))
+    let stored = LedgerRecord(.state(name, state))
+    for lane in 0..<2 as Range<Int32> {
+      try stage.log.append(
+        ProducerRecord(topic: stage.topics.ledger, partition: lane, key: stored.key, value: stored.value))
+    }
+    try await stage.running {
+      try stage.askBack(id)
+      try stage.deliver()
+      try await stage.calm()
+      #expect(try stage.events().map(\.name) == [ConsumptionSent.eventName])
+      #expect(stage.deadLetters().isEmpty)
+      try stage.decide(id, "refunded")
+      try await stage.calm()
+      #expect(stage.deadLetters().map(\.reason) == ["state-unreadable"])
+    }
+    try stage.checkEvents()
   }
 }
 
