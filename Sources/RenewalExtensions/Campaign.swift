@@ -78,6 +78,8 @@ package struct Campaign: Sendable, Hashable, Identifiable {
   /// The end of the window that an operator named for an extension that another tool started, and about which Apple
   /// cannot be asked; nil for every other campaign.
   package var until: Timestamp?
+  /// When an operator registered it, if another tool had started it; nil if Millrace started it.
+  package var adoptedAt: Timestamp?
   /// The last time at which Apple reported the extension as in progress; nil if unknown.
   package var seenAt: Timestamp?
   /// Apple's report of the completion; nil before it.

@@ -54,9 +54,14 @@ package struct CampaignProgress: Sendable, Hashable {
     [ExtensionRequest.effects(of: campaign), "campaign/\(campaign)/"]
   }
 
+  /// Failures whose retry has begun.
+  package var begun: Int64 { failures - withheld }
+
   /// Whether the counts agree with Apple's, with or without family members. Apple does not document which it counts.
-  package func agrees(with completion: Campaign.Completion) -> Bool {
-    (extended...extended + shared).contains(completion.succeeded) && failures == completion.failed
+  /// - Parameter isAdopted: Whether the campaign was adopted. Extensions that Apple reported before are not counted.
+  package func agrees(with completion: Campaign.Completion, isAdopted: Bool = false) -> Bool {
+    extended <= completion.succeeded && (isAdopted || completion.succeeded <= extended + shared)
+      && failures == completion.failed
   }
 
   /// Returns the number of failures whose retry has not ended. With Apple's count, this includes retries that have not

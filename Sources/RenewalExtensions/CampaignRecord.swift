@@ -161,6 +161,7 @@ extension Campaign {
     json["requestedAt"] = requestedAt.jsonValue
     json["resumedAt"] = resumedAt?.jsonValue
     json["until"] = until?.jsonValue
+    json["adoptedAt"] = adoptedAt?.jsonValue
     json["by"] = .string(by)
     json["code"] = code.map { .integer($0) }
     return json
@@ -183,6 +184,8 @@ extension Campaign {
     resumedAt = fields.json["resumedAt"] == nil ? nil : try fields.required("resumedAt")
     // An unreadable end must not become nil, which means a window without an end.
     until = fields.json["until"] == nil ? nil : try fields.required("until")
+    // An unreadable time must not become nil, which means that an earlier cancellation counts.
+    adoptedAt = fields.json["adoptedAt"] == nil ? nil : try fields.required("adoptedAt")
     code = fields.optional("code")
   }
 }

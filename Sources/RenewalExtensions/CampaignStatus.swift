@@ -21,9 +21,7 @@ package enum CampaignStatus: Sendable, Hashable {
     _ campaign: Campaign, askedOf client: AppStoreServerClient
   ) async throws(APIError) -> CampaignStatus {
     do {
-      let status = try await client.getStatusOfSubscriptionRenewalDateExtensions(
-        productId: campaign.productId, requestIdentifier: campaign.id, in: campaign.environment
-      ).value
+      let status = try await client.status(of: campaign)
       guard status.complete == true else { return .inProgress }
       guard let date = status.completeDate else {
         return .undetermined("Apple reports the extension as complete without a completion date")
@@ -35,6 +33,29 @@ package enum CampaignStatus: Sendable, Hashable {
       guard error.isAboutTheQuestion else { throw error }
       return .undetermined("\(error)")
     }
+  }
+}
+
+extension AppStoreServerClient {
+  /// Requests Apple's status of a campaign.
+  ///
+  /// Another tool may have sent the UUID in upper case, and Apple does not document whether the case matters. So the
+  /// status of an adopted campaign is requested for both.
+  func status(of campaign: Campaign) async throws(APIError) -> MassExtendRenewalDateStatusResponse {
+    do throws(APIError) {
+      return try await status(of: campaign, as: campaign.id)
+    } catch {
+      guard error.code == .statusRequestNotFound, campaign.adoptedAt != nil else { throw error }
+      return try await status(of: campaign, as: campaign.id.uppercased())
+    }
+  }
+
+  private func status(
+    of campaign: Campaign, as identifier: String
+  ) async throws(APIError) -> MassExtendRenewalDateStatusResponse {
+    try await getStatusOfSubscriptionRenewalDateExtensions(
+      productId: campaign.productId, requestIdentifier: identifier, in: campaign.environment
+    ).value
   }
 }
 

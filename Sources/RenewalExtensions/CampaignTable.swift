@@ -28,7 +28,8 @@ package struct CampaignTable: Sendable, Hashable {
     guard var campaign = requested[id] else { return nil }
     campaign.completion = completions[id]
     campaign.seenAt = seen[id]
-    campaign.cancellation = cancellations[id]
+    // A campaign that was adopted again after its cancellation is not cancelled.
+    campaign.cancellation = cancellations[id].flatMap { $0.at < campaign.adoptedAt ?? $0.at ? nil : $0 }
     return campaign
   }
 

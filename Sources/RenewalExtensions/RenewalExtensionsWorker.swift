@@ -78,7 +78,9 @@ package struct RenewalExtensionsWorker: NotificationWorker {
     guard try await context.state(compared) == nil else { return .ignore }
     let prefixes = CampaignProgress.prefixes(of: id)
     let progress = CampaignProgress(try await context.tally(of: prefixes), of: id)
-    guard !progress.agrees(with: completion) else { return .done(.keeping(compared, [1])) }
+    guard !progress.agrees(with: completion, isAdopted: campaign.adoptedAt != nil) else {
+      return .done(.keeping(compared, [1]))
+    }
     let differs = try Outcome.Results.emitting(
       CampaignDiffers(
         about: EventFacts(campaign),
@@ -255,12 +257,11 @@ extension RenewalExtensionsWorker {
       at: notification.signedDate ?? context.clock.wallTime, succeeded: summary.succeededCount ?? 0,
       failed: summary.failedCount ?? 0)
     do {
-      let status = try await context.appStore(for: campaign.bundleId).getStatusOfSubscriptionRenewalDateExtensions(
-        productId: campaign.productId, requestIdentifier: campaign.id, in: campaign.environment)
-      guard status.value.complete == true else { return nil }
+      let status = try await context.appStore(for: campaign.bundleId).status(of: campaign)
+      guard status.complete == true else { return nil }
       return Campaign.Completion(
-        at: status.value.completeDate ?? told.at, succeeded: status.value.succeededCount ?? told.succeeded,
-        failed: status.value.failedCount ?? told.failed)
+        at: status.completeDate ?? told.at, succeeded: status.succeededCount ?? told.succeeded,
+        failed: status.failedCount ?? told.failed)
     } catch let error as HandlerError where error.reason == "api-not-configured" {
       return told
     } catch let error as APIError where error.errorClass == .never {

@@ -6,6 +6,7 @@ import KafkaClient
 import MillraceRecords
 import MillraceTesting
 import MillraceTime
+import Synchronization
 import TestSupport
 import Testing
 
@@ -27,6 +28,21 @@ import Testing
     try rehearsal.deliver()
   }
 
+  private func requeued(
+    _ campaign: Campaign, _ rehearsal: Rehearsal, report: @escaping @Sendable () throws -> Void = {}
+  ) async throws -> OperationSummary {
+    try await CampaignDecisions(rehearsal.campaigns, author: "ann", clock: rehearsal.clock).requeueUnmatched(
+      by: campaign, why: "adopted", patience: .seconds(30)
+    ) { _ in try report() }
+  }
+
+  /// A campaign for the failures of the next two hours.
+  private func window(_ rehearsal: Rehearsal) throws -> Campaign {
+    var campaign = try rehearsal.draft()
+    campaign.until = rehearsal.now + .seconds(7_200)
+    return campaign
+  }
+
   @Test func `the failures of an adopted extension run, those that waited and later ones, each once`() async throws {
     let rehearsal = try Rehearsal { settings in
       settings.massExtension = MassExtensionSettings(
@@ -45,11 +61,9 @@ import Testing
       let campaign = try await start.adoptable(started)
       #expect(campaign.completion?.failed == Int64(dead.count) && campaign.state == .accepted)
       let decisions = try CampaignDecisions(rehearsal.campaigns, author: "ann", clock: rehearsal.clock)
-      let letters = try await decisions.unmatched(by: campaign)
-      #expect(letters.count == dead.count)
+      #expect(try await decisions.unmatched(by: campaign).count == dead.count)
       #expect(try await start.adopt(campaign, knowing: [], why: "our script") == .adopted)
-      let summary = try await decisions.requeue(letters, why: "adopted", patience: .seconds(30)) { _ in }
-      #expect(summary.done == letters.count)
+      #expect(try await requeued(campaign, rehearsal).done == dead.count)
       try await rehearsal.settle()
       #expect(try await decisions.unmatched(by: campaign).isEmpty)
       #expect(rehearsal.extensionCalls == dead.count)
@@ -150,5 +164,179 @@ import Testing
     }
     #expect(other.id == own.id)
     #expect(try await rehearsal.campaigns.table()[campaign.id]?.state == .refused)
+    // The operator has seen the other one, and adopts it anyway.
+    #expect(try await start.adopted(campaign) == nil)
+    campaign = try await start.adoptable(campaign)
+    #expect(try await start.adopt(campaign, knowing: overlapping, why: "w") == .adopted)
+    #expect(try await rehearsal.campaigns.table()[campaign.id]?.state == .accepted)
+  }
+
+  @Test func `failures that became dead letters before the answer to the question run, and those of a moment later`()
+    async throws
+  {
+    let rehearsal = try Rehearsal()
+    let ids = try rehearsal.subscribe(3)
+    try await rehearsal.running(["a"]) {
+      let start = try rehearsal.start()
+      let decisions = try CampaignDecisions(rehearsal.campaigns, author: "ann", clock: rehearsal.clock)
+      let described = try window(rehearsal)
+      try fail(ids[0], rehearsal)
+      try await rehearsal.settle()
+      let campaign = try await start.adoptable(described)
+      #expect(try await decisions.unmatched(by: campaign).count == 1)
+      // While the operator reads the question.
+      for id in ids[1...] { try fail(id, rehearsal) }
+      try await rehearsal.settle()
+      #expect(try await start.adopt(campaign, knowing: [], why: "w") == .adopted)
+      // A handler that had read the campaigns just before writes its dead letter during the first pass.
+      let record = try #require(rehearsal.log.records(in: rehearsal.topics.deadLetters).first)
+      let late = ProducerRecord(
+        topic: record.topic, partition: record.partition, key: record.key, value: record.value,
+        headers: record.headers.map { $0.name == "ce_id" ? RecordHeader("ce_id", "late") : $0 })
+      let isWritten = Mutex(false)
+      let summary = try await requeued(campaign, rehearsal) {
+        let isFirst = isWritten.withLock { value in
+          defer { value = true }
+          return !value
+        }
+        if isFirst { try rehearsal.log.append(late) }
+      }
+      #expect(summary.done == 4 && summary.status == .success)
+      try await rehearsal.settle()
+      #expect(try await decisions.unmatched(by: campaign).isEmpty)
+    }
+    #expect(ids.map { rehearsal.extensions(of: $0) } == [1, 1, 1])
+  }
+
+  @Test func `a failure that belongs to another campaign is sent to the worker once`() async throws {
+    let rehearsal = try Rehearsal()
+    let ids = try rehearsal.subscribe(4)
+    try await rehearsal.running(["a"]) {
+      var campaign = try window(rehearsal)
+      campaign.storefronts = ["JPN"]
+      for id in ids { try fail(id, rehearsal) }
+      try await rehearsal.settle()
+      let start = try rehearsal.start()
+      campaign = try await start.adoptable(campaign)
+      #expect(try await start.adopt(campaign, knowing: [], why: "w") == .adopted)
+      #expect(try await requeued(campaign, rehearsal).done == ids.count)
+      try await rehearsal.settle()
+    }
+    #expect(rehearsal.extensionCalls == 0)
+    #expect(rehearsal.deadLetters().count == 2 * ids.count, "each died twice")
+  }
+
+  @Test(arguments: [false, true])
+  func `an adoption that ended before its failures were sent continues`(hasStatus: Bool) async throws {
+    let rehearsal = try Rehearsal { $0.massExtension = MassExtensionSettings(startDelay: .seconds(86_400)) }
+    let id = try rehearsal.subscribe(1)[0]
+    try await rehearsal.running(["a"]) {
+      let described = try await hasStatus ? foreign(rehearsal) : window(rehearsal)
+      try fail(id, rehearsal)
+      try await rehearsal.settle()
+      let start = try rehearsal.start()
+      #expect(try await start.adopted(described) == nil)
+      let campaign = try await start.adoptable(described)
+      #expect(try await start.adopt(campaign, knowing: [], why: "w") == .adopted)
+      // The command is repeated. Without an identifier of Apple's, it makes a new one.
+      var again = described
+      if !hasStatus { again.id = CampaignStart.newID() }
+      let known = try #require(try await start.adopted(again))
+      #expect(known.id == campaign.id)
+      let plan = CampaignAdoptionPlan(known, overlapping: [], waiting: 1, isKnown: true)
+      #expect(plan.lines.contains { $0.contains("known as \(known.id) and accepted") })
+      #expect(try await requeued(known, rehearsal).done == 1)
+      try await rehearsal.settle()
+    }
+    #expect(rehearsal.extensions(of: id) == 1)
+  }
+
+  @Test func `wrong days are corrected by a cancellation and another adoption, until a retry has begun`() async throws {
+    let rehearsal = try Rehearsal { $0.massExtension = MassExtensionSettings(startDelay: .seconds(86_400)) }
+    let id = try rehearsal.subscribe(1)[0]
+    let end = rehearsal.world.withState { $0.subscriptions[id]?.expires }
+    try await rehearsal.running(["a"]) {
+      let right = try await foreign(rehearsal)
+      var wrong = right
+      wrong.days = 70
+      let start = try rehearsal.start()
+      wrong = try await start.adoptable(wrong)
+      #expect(try await start.adopt(wrong, knowing: [], why: "w") == .adopted)
+      #expect(try await start.adopted(right) == nil)
+      let known = await #expect(throws: OperationError.self) { try await start.adoptable(right) }
+      for words in ["70 days", "campaigns cancel \(right.id)", "dead-letters requeue --worker renewal-extensions"] {
+        #expect(known?.description.contains(words) == true, "\(known?.description ?? "")")
+      }
+      let decisions = try CampaignDecisions(rehearsal.campaigns, author: "ann", clock: rehearsal.clock)
+      _ = try await decisions.cancel(right.id, why: "the wrong days")
+      let campaign = try await start.adoptable(right)
+      #expect(try await start.adopt(campaign, knowing: [], why: "w") == .adopted)
+      let stored = try #require(try await rehearsal.campaigns.table()[right.id])
+      #expect(stored.days == 7 && stored.cancellation == nil)
+      try fail(id, rehearsal)
+      try await rehearsal.settle()
+      #expect(rehearsal.extensions(of: id) == 1)
+      #expect(rehearsal.world.withState { $0.subscriptions[id]?.expires } == end.map { $0 + .seconds(7 * 86_400) })
+      // Cancelled again, with the same clock.
+      #expect(try await decisions.cancel(right.id, why: "enough").cancellation != nil)
+      #expect(try await rehearsal.campaigns.table()[right.id]?.cancellation != nil)
+      let begun = await #expect(throws: OperationError.self) { try await start.adoptable(right) }
+      #expect(begun?.description.contains("1 retry had begun") == true, "\(begun?.description ?? "")")
+    }
+  }
+
+  /// An App Store that knows mass extensions by an identifier in upper case only.
+  private struct UpperCaseExchange: HTTPExchange {
+    let exchange: SimulatedExchange
+
+    func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer {
+      let name = request.url.split(separator: "/").last ?? ""
+      guard request.url.contains("/extend/mass/"), request.method == .get, name != name.uppercased() else {
+        return try await exchange.send(request)
+      }
+      let body =
+        #"{"errorCode":4040009,"errorMessage":"The server didn't find a subscription-renewal-date extension."}"#
+      return ExchangeAnswer(status: 404, headers: ["Content-Type": "application/json"], body: Array(body.utf8))
+    }
+  }
+
+  @Test func `Apple is asked for an adopted identifier in both cases, and for another one only as it was sent`()
+    async throws
+  {
+    let rehearsal = try Rehearsal { $0.massExtension = MassExtensionSettings(startDelay: .seconds(86_400)) }
+    _ = try rehearsal.subscribe(1)
+    let campaign = try await foreign(rehearsal)
+    let client = try rehearsal.client(over: UpperCaseExchange(exchange: rehearsal.appStore))
+    let start = CampaignStart(rehearsal.campaigns, client: client, clock: rehearsal.clock)
+    #expect(try await start.find(campaign, by: "ann") == nil && rehearsal.statusCalls == 0)
+    #expect(try await start.adoptable(campaign).seenAt == rehearsal.now)
+  }
+
+  @Test func `extensions that Apple reported before the adoption are no difference`() async throws {
+    let rehearsal = try Rehearsal { settings in
+      settings.massExtension = MassExtensionSettings(startDelay: .seconds(60), duration: .seconds(60), failureShare: 0)
+    }
+    _ = try rehearsal.subscribe(20)
+    let campaign = try await foreign(rehearsal)
+    try await rehearsal.running(["a"]) {
+      for step in 0..<13 {
+        try rehearsal.pass(.seconds(10))
+        try await rehearsal.settle()
+        guard step == 8 else { continue }
+        let start = try rehearsal.start()
+        let running = try await start.adoptable(campaign)
+        #expect(running.completion == nil)
+        #expect(try await start.adopt(running, knowing: [], why: "w") == .adopted)
+      }
+      let extended = try await rehearsal.progress(of: campaign).extended
+      #expect(extended > 0 && extended < 20, "\(extended)")
+      rehearsal.time.advance(by: .seconds(8 * 86_400))
+      try await rehearsal.passUntil {
+        rehearsal.log.records(in: rehearsal.topics.ledger).contains { record in
+          String(decoding: record.key ?? [], as: UTF8.self).contains("compared/")
+        }
+      }
+    }
+    #expect(try rehearsal.events().map(\.name) == ["campaign.completed"])
   }
 }

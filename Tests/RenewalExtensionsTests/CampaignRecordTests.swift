@@ -31,8 +31,25 @@ import Testing
         id: "r1", campaign: Campaign.sample().id, notifications: ["n1", "n2"], at: time, by: "bob", why: "so")),
   ]
 
-  @Test(arguments: records + [.campaign(windowed)]) func `a written record is read back`(record: CampaignRecord) throws
-  {
+  private static let adopted = {
+    var campaign = Campaign.sample("4f0c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11")
+    campaign.adoptedAt = time
+    return campaign
+  }()
+
+  @Test func `a cancellation counts unless the campaign was adopted later`() {
+    func cancelled(at date: Timestamp) -> CampaignRecord {
+      .cancellation(campaign: Self.adopted.id, .init(at: date, by: "ann", why: "the wrong days"))
+    }
+    for (date, counts) in [(Self.time - .milliseconds(1), false), (Self.time, true), (Self.time + .seconds(1), true)] {
+      let table = CampaignTable([cancelled(at: date), .campaign(Self.adopted)])
+      #expect((table[Self.adopted.id]?.cancellation != nil) == counts, "\(date)")
+    }
+  }
+
+  @Test(arguments: records + [.campaign(windowed), .campaign(adopted)]) func `a written record is read back`(
+    record: CampaignRecord
+  ) throws {
     #expect(try CampaignRecord(record.json.serialized()) == record)
   }
 

@@ -16,7 +16,7 @@ extension CampaignsCommand {
         Asks Apple whether it has the extension, shows what is known, and asks for confirmation. Nothing is sent to \
         Apple. Apple does not tell the days, the reason and the storefronts: pass what the other tool requested. \
         Failures that became dead letters because no campaign was known are then sent to the worker again, so the \
-        worker must be running.
+        worker must be running. If that was interrupted, repeat the same command.
 
         Without the request identifier, Apple cannot be asked. --without-status then registers the failures of a window \
         of time, from --since to --until.
@@ -116,23 +116,34 @@ extension CampaignsCommand {
     private func adopt(
       _ described: Campaign, _ start: CampaignStart, _ decisions: CampaignDecisions, on console: Console
     ) async throws -> CommandStatus {
-      let campaign = try await start.adoptable(described)
+      let known = try await start.adopted(described)
+      let campaign: Campaign
+      if let known { campaign = known } else { campaign = try await start.adoptable(described) }
       let overlapping = try await start.overlapping(campaign)
-      let letters = try await decisions.unmatched(by: campaign)
-      let plan = CampaignAdoptionPlan(campaign, overlapping: overlapping, waiting: letters.count)
+      let waiting = try await decisions.unmatched(by: campaign).count
+      let plan = CampaignAdoptionPlan(
+        campaign, overlapping: overlapping, waiting: waiting, isKnown: known != nil)
       for line in plan.lines { console.err.note(line) }
+      guard known == nil || waiting > 0 else {
+        try console.out.line(campaign.id)
+        return .success
+      }
       try plan.check(isAgreed: overlap)
       let word = withoutStatus ? campaign.productId : nil
-      guard try consent.isGiven("Adopt it?", typing: word, on: console) else { return .failure }
-      let result = try await start.adopt(campaign, knowing: overlapping, why: why)
-      console.err.note(result.sentence(campaign))
+      let question = known == nil ? "Adopt it?" : "Send its failures to the worker again?"
+      guard try consent.isGiven(question, typing: word, on: console) else { return .failure }
+      if known == nil {
+        let result = try await start.adopt(campaign, knowing: overlapping, why: why)
+        console.err.note(result.sentence(campaign))
+        guard case .adopted = result else { return result.status }
+      }
       // The ID, for scripts.
       try console.out.line(campaign.id)
-      guard case .adopted = result, !letters.isEmpty else { return result.status }
-      let summary = try await decisions.requeue(
-        letters, why: "adopted \(campaign.id)", patience: commanding.patience
+      // More failures may have become dead letters before the answer to the question.
+      let summary = try await decisions.requeueUnmatched(
+        by: campaign, why: "adopted \(campaign.id)", patience: commanding.patience
       ) { _ in }
-      console.err.note(summary.sentence)
+      if summary.run != nil { console.err.note(summary.sentence) }
       return summary.status
     }
   }

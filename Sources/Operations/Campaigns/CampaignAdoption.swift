@@ -8,23 +8,37 @@ internal import MillraceRecords
 package import RenewalExtensions
 
 extension CampaignStart {
+  /// Returns the accepted campaign that an operator describes; nil if there is none. Only its failures are left to do.
+  ///
+  /// A campaign with ``Campaign/until`` is recognized by its terms, because each attempt without an identifier makes a
+  /// new one.
+  package func adopted(_ campaign: Campaign) async throws -> Campaign? {
+    try Self.require(campaign, of: client.bundleId)
+    return try await campaigns.wholeTable().campaigns.first { known in
+      (known.id == campaign.id || campaign.until != nil) && known.state == .accepted && known.cancellation == nil
+        && known.isDescribed(like: campaign)
+    }
+  }
+
   /// Asks Apple about a mass extension to adopt.
   ///
   /// Apple is not asked about a campaign with ``Campaign/until``.
   /// - Returns: The campaign with Apple's status.
-  /// - Throws: ``OperationError`` if the campaign is known, if Apple has no such extension, or if Apple's answer is
-  ///   inconclusive; `APIError` if the request failed.
+  /// - Throws: ``OperationError`` if the campaign is known, unless it is refused, or cancelled before any retry; if Apple
+  ///   has no such extension, or if Apple's answer is inconclusive; `APIError` if the request failed.
   package func adoptable(_ campaign: Campaign) async throws -> Campaign {
     try Self.require(campaign, of: client.bundleId)
-    if let known = try await campaigns.wholeTable()[campaign.id] {
-      throw OperationError(
-        .usage, "the campaign is known and \(CampaignWords.state(known))", at: campaign.id,
-        remedy: "see millrace campaigns show")
-    }
     var adopted = campaign
     adopted.state = .accepted
+    adopted.adoptedAt = clock.wallTime
+    if let known = try await campaigns.wholeTable()[campaign.id] {
+      try await checkReplaceable(known)
+      // Later than the cancellation, whose time another machine's clock gave.
+      let cancelled = known.cancellation.map { $0.at + .milliseconds(1) } ?? clock.wallTime
+      adopted.adoptedAt = max(clock.wallTime, cancelled)
+    }
     guard campaign.until == nil else { return adopted }
-    switch try await news(of: campaign) {
+    switch try await news(of: adopted) {
     case .status(_, let time)?: adopted.seenAt = time
     case .completion(_, let completion)?: adopted.completion = completion
     default:
@@ -40,6 +54,27 @@ extension CampaignStart {
         remedy: "pass the time at which it was requested")
     }
     return adopted
+  }
+
+  /// - Throws: ``OperationError`` if other terms must not replace the terms of a known campaign.
+  private func checkReplaceable(_ known: Campaign) async throws {
+    guard known.state != .refused else { return }
+    let terms = "\(CampaignWords.terms(known)), requested \(known.requestedAt.rfc3339)"
+    func refusal(_ remedy: String) -> OperationError {
+      OperationError(
+        .usage, "the campaign is known and \(CampaignWords.state(known)): \(terms)", at: known.id, remedy: remedy)
+    }
+    if known.cancellation != nil {
+      let begun = try await campaigns.progress(of: known.id).begun
+      guard begun > 0 else { return }
+      throw refusal(
+        "the terms cannot change, because \(HumanText.count(Int(begun), "retry", plural: "retries")) had begun before the "
+          + "cancellation; extend further customers with millrace api extend")
+    }
+    guard known.state == .accepted else { throw refusal("run millrace campaigns start --resume \(known.id)") }
+    throw refusal(
+      "to retry its failures, run millrace dead-letters requeue --worker \(RenewalExtensionsWorker.name) --reason "
+        + "campaign-not-found; if the terms are wrong, run millrace campaigns cancel \(known.id) and adopt it again")
   }
 
   /// Registers a mass extension. Nothing is sent to Apple.
@@ -67,6 +102,13 @@ extension CampaignStart {
 }
 
 extension Campaign {
+  /// Whether an operator described both in the same way.
+  fileprivate func isDescribed(like other: Campaign) -> Bool {
+    bundleId == other.bundleId && environment == other.environment && productId == other.productId && days == other.days
+      && reason == other.reason && storefronts.map(Set.init) == other.storefronts.map(Set.init)
+      && requestedAt == other.requestedAt && until == other.until
+  }
+
   /// The extension as the operator described it, for the audit trail.
   fileprivate var adoptedSelection: JSONObject {
     var json = auditSelection
@@ -81,13 +123,17 @@ package struct CampaignAdoptionPlan: Sendable, Hashable {
   private let campaign: Campaign
   private let overlapping: [Campaign]
   private let waiting: Int
+  private let isKnown: Bool
 
   /// Creates a plan.
-  /// - Parameter waiting: The number of failures that become retries.
-  package init(_ campaign: Campaign, overlapping: [Campaign], waiting: Int) {
+  /// - Parameters:
+  ///   - waiting: The number of failures that become retries.
+  ///   - isKnown: Whether the campaign is the result of ``CampaignStart/adopted(_:)``.
+  package init(_ campaign: Campaign, overlapping: [Campaign], waiting: Int, isKnown: Bool = false) {
     self.campaign = campaign
     self.overlapping = overlapping
     self.waiting = waiting
+    self.isKnown = isKnown
   }
 
   /// Rejects a plan whose failures could be confused with failures of other campaigns.
@@ -112,6 +158,7 @@ package struct CampaignAdoptionPlan: Sendable, Hashable {
   }
 
   private var status: String {
+    if isKnown { return "known as \(campaign.id) and \(CampaignWords.state(campaign)); only its failures are left" }
     if let until = campaign.until {
       return "over \(RecordView.seconds(until)), as you say; Apple was not asked whether it exists"
     }

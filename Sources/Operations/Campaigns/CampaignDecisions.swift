@@ -56,16 +56,28 @@ package struct CampaignDecisions: Sendable {
     }
   }
 
-  /// Sends failures to the worker again, which looks for their campaign.
+  /// Sends the failures that became dead letters because this campaign was unknown to the worker again, which looks for
+  /// their campaign.
+  ///
+  /// Lists them again after each pass, because a handler may have read the campaigns just before this one was written.
+  /// A failure that becomes a dead letter again belongs to another campaign, so each failure is sent once.
   ///
   /// - Parameters:
+  ///   - campaign: A campaign that the topic has.
   ///   - patience: The maximum time without an answer from the lanes' owners.
   ///   - report: Receives the result of each failure.
-  package func requeue(
-    _ letters: [DeadLetterEntry], why: String, patience: Duration,
+  package func requeueUnmatched(
+    by campaign: Campaign, why: String, patience: Duration,
     report: @escaping @Sendable (OperationReport) throws -> Void
   ) async throws -> OperationSummary {
-    try await operations.requeue(letters.map(\.id), why: why, patience: patience, report: report)
+    var (total, sent) = (OperationSummary(), Set<String>())
+    while total.unanswered + total.withheld == 0 {
+      let letters = try await unmatched(by: campaign).filter { !sent.contains($0.failureName) }
+      guard !letters.isEmpty else { break }
+      sent.formUnion(letters.map(\.failureName))
+      total.add(try await operations.requeue(letters.map(\.id), why: why, patience: patience, report: report))
+    }
+    return total
   }
 
   /// Assigns failures to the campaign and requeues them.
@@ -110,7 +122,9 @@ package struct CampaignDecisions: Sendable {
         .usage, "\(earlier.by) already cancelled the retries at \(earlier.at.rfc3339): \(earlier.why)", at: campaign.id,
         remedy: "nothing to do")
     }
-    let cancellation = Campaign.Cancellation(at: clock.wallTime, by: author, why: why)
+    // A cancellation counts only if it is not earlier than the adoption, whose time another machine's clock gave.
+    let time = max(clock.wallTime, campaign.adoptedAt ?? clock.wallTime)
+    let cancellation = Campaign.Cancellation(at: time, by: author, why: why)
     try await audit(.campaignCancel, why: why).record(of: campaign, selection: campaign.auditSelection) {
       try await campaigns.append([.cancellation(campaign: campaign.id, cancellation)])
     } end: {
@@ -123,4 +137,9 @@ package struct CampaignDecisions: Sendable {
   /// The warning before a cancellation.
   package static let cancellationWarning =
     "This stops Millrace's own retries. Apple's mass extension continues; it cannot be stopped or undone."
+}
+
+extension DeadLetterEntry {
+  /// The name of the failure, which stays the same if it becomes a dead letter again.
+  fileprivate var failureName: String { notificationID ?? "\(id)" }
 }

@@ -70,6 +70,14 @@ package struct CampaignLog: Sendable {
       .usage, "no campaign has this id", at: id, remedy: "copy the full id from millrace campaigns list")
   }
 
+  /// Reads the progress of a campaign.
+  /// - Throws: `KafkaError`; ``OperationError`` if the worker's topics do not exist.
+  func progress(of id: String) async throws -> CampaignProgress {
+    let topics = WorkerTopics(worker: RenewalExtensionsWorker.name, inputs: [], delays: [], prefix: prefix)
+    let tally = try await LedgerTally.read(topics, in: log, prefixes: CampaignProgress.prefixes(of: id))
+    return CampaignProgress(tally, of: id)
+  }
+
   /// Appends records and returns when all in-sync replicas have them.
   func append(_ records: [CampaignRecord]) async throws {
     try await log.append(records.map { $0.record(prefix: prefix) })

@@ -78,6 +78,7 @@ extension CampaignReport {
     sheet.add("extension", CampaignWords.terms(campaign))
     sheet.add("started", "\(RecordView.seconds(campaign.requestedAt)) by \(campaign.by)")
     sheet.add("sent again", campaign.resumedAt.map { RecordView.seconds($0) })
+    sheet.add("adopted", campaign.adoptedAt.map { "\(RecordView.seconds($0)); another tool started it" })
     sheet.add("cancelled", campaign.cancellation.map { "\(RecordView.seconds($0.at)) by \($0.by): \($0.why)" })
     sheet.add("code", campaign.code.map { "\($0)" }, .red)
     sheet.beginGroup()
@@ -179,6 +180,7 @@ extension CampaignReport {
     ]
     json["storefrontCountryCodes"] = campaign.storefronts.map { .array($0.map { .string($0) }) }
     json["resumedAt"] = campaign.resumedAt.map { .string($0.rfc3339) }
+    json["adoptedAt"] = campaign.adoptedAt.map { .string($0.rfc3339) }
     json["code"] = campaign.code.map { .integer($0) }
     json["completion"] = campaign.completion.map {
       [

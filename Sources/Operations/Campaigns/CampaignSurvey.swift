@@ -26,14 +26,11 @@ package struct CampaignSurvey: Sendable {
   /// Reads the progress of a campaign.
   /// - Throws: `KafkaError`; ``OperationError`` if the worker's topics do not exist.
   package func report(on campaign: Campaign) async throws -> CampaignReport {
-    let topics = WorkerTopics(
-      worker: RenewalExtensionsWorker.name, inputs: [], delays: [], prefix: campaigns.prefix)
-    let tally = try await LedgerTally.read(
-      topics, in: campaigns.log, prefixes: CampaignProgress.prefixes(of: campaign.id))
+    let progress = try await campaigns.progress(of: campaign.id)
     let decisions = try CampaignDecisions(campaigns, author: "")
     let undecided = try await decisions.candidates(for: campaign.id, among: []).letters.count
     return CampaignReport(
-      campaign: campaign, progress: CampaignProgress(tally, of: campaign.id), undecided: undecided,
+      campaign: campaign, progress: progress, undecided: undecided,
       perSecond: CampaignReport.perSecond(configuration, in: campaign.environment))
   }
 }

@@ -130,6 +130,16 @@ package struct OperationSummary: Sendable, Hashable {
     ].compactMap { $0 }.joined(separator: ", ") + "." + (passedOver.sentence.map { " \($0)" } ?? "")
   }
 
+  /// Adds the counts of another run of the same action, which becomes ``run``.
+  mutating func add(_ other: OperationSummary) {
+    run = other.run ?? run
+    done += other.done
+    failed += other.failed
+    lost += other.lost
+    unanswered += other.unanswered
+    withheld += other.withheld
+  }
+
   /// The exit status.
   package var status: CommandStatus { failed + lost + unanswered == 0 ? .success : .failure }
 }
