@@ -49,6 +49,9 @@ extension APICommand {
     func run() async throws {
       let command = self
       try await conclude(finishesOnSignal: true) { console in
+        // A wrong command line is refused before anything is connected.
+        _ = try ExtendOperation.request(
+          days: command.days, reason: command.reason, identifier: command.requestIdentifier)
         let configuration = try command.options.shared.load().configuration
         let app = try APIApp(app: command.options.app, environment: command.options.environment, in: configuration)
         let clock = MillraceClock(configuration.clock)

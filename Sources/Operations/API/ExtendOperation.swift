@@ -73,14 +73,7 @@ package struct ExtendOperation: Sendable {
   ///   - identifier: The `requestIdentifier`; nil for a new one. An earlier one repeats its request.
   /// - Throws: ``OperationError`` that names what forbids the extension; `APIError`.
   package func plan(_ id: String, days: Int, reason: Int, identifier: String?) async throws -> Plan {
-    let request = ExtendRenewalDateRequest(
-      extendByDays: days, extendReasonCode: ExtendReasonCode(rawValue: reason),
-      requestIdentifier: identifier ?? CampaignStart.newID())
-    if let violation = request.violations().first {
-      throw OperationError(
-        .usage, "\(violation.rule.rawValue), \(violation.found)", at: Self.flags[violation.field] ?? violation.field,
-        remedy: "see \(violation.page)")
-    }
+    let request = try Self.request(days: days, reason: reason, identifier: identifier)
     let state = try await client.getAllSubscriptionStatuses(id, in: environment).value.flatMap(\.subscriptions)
       .first { $0.originalTransactionId == id }
     guard let state, let present = state.transaction?.payload else {
@@ -96,6 +89,20 @@ package struct ExtendOperation: Sendable {
       throw Self.refusal("it was extended \(recent) times within 365 days, and Apple allows \(Self.limit)", id)
     }
     return plan
+  }
+
+  /// Returns the request, with a new identifier if there is none.
+  /// - Throws: ``OperationError`` if Apple would refuse it for every subscription.
+  package static func request(days: Int, reason: Int, identifier: String?) throws -> ExtendRenewalDateRequest {
+    let request = ExtendRenewalDateRequest(
+      extendByDays: days, extendReasonCode: ExtendReasonCode(rawValue: reason),
+      requestIdentifier: identifier ?? CampaignStart.newID())
+    if let violation = request.violations().first {
+      throw OperationError(
+        .usage, "\(violation.rule.rawValue), \(violation.found)", at: flags[violation.field] ?? violation.field,
+        remedy: "see \(violation.page)")
+    }
+    return request
   }
 
   /// Sends a request. The audit trail has it before Apple. If an earlier request had its effect, nothing is sent.
