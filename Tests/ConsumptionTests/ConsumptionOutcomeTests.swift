@@ -222,9 +222,10 @@ import Testing
       let id = try stage.buy()
       try stage.askBack(id)
       let request = try stage.told()
-      try await stage.pass(.seconds(13 * 3_600), step: .seconds(3_600))
+      // The simulated App Store decides after twelve hours by itself.
+      try await stage.pass(.seconds(11 * 3_600), step: .seconds(3_600))
       let refund = try stage.decision(id, "refunded")
-      try await stage.pass(.seconds(7 * 3_600), step: .seconds(3_600))
+      try await stage.pass(.seconds(9 * 3_600), step: .seconds(3_600))
       for record in request { try stage.log.append(record) }
       try await stage.calm()
       let sent = try #require(try stage.events().first { $0.name == ConsumptionSent.eventName })

@@ -134,7 +134,8 @@ extension Rehearsal {
   var campaigns: CampaignLog { CampaignLog(on: log, prefix: "") }
 
   func start() throws -> CampaignStart {
-    let budget = APIBudget(share: configuration.appStore.share, clock: clock)
+    // A command waits for its budget in real time, because nothing lets time pass meanwhile.
+    let budget = APIBudget(share: configuration.appStore.share, clock: .system)
     return CampaignStart(campaigns, client: try client(budget), clock: clock)
   }
 
