@@ -152,8 +152,17 @@ final class Stage: Sendable {
   func readOffset(_ topic: String = "t") async throws {
     let reader = try await member("the reader of offsets", topic: topic).reader
     await call("read offsets") {
-      let found = try await reader.committed([partition(topic)], timeout: .seconds(20))
-      note("offset of \(topic): \(found.first.map { "\($0.offset)" } ?? "none")")
+      var found: [CommittedOffset]?
+      // A coordinator that has just moved refuses at first.
+      for _ in 0..<20 where found == nil {
+        do {
+          found = try await reader.committed([partition(topic)], timeout: .seconds(20))
+        } catch {
+          guard (error as? KafkaError)?.isRetriable == true else { throw error }
+          await kafka.wait(.seconds(1))
+        }
+      }
+      note("offset of \(topic): \(found?.first.map { "\($0.offset)" } ?? "none")")
     }
   }
 }
