@@ -97,14 +97,12 @@ extension Schedule {
         "p sends b: OUT_OF_ORDER_SEQUENCE_NUMBER, fatal", "p commits: OUT_OF_ORDER_SEQUENCE_NUMBER, fatal",
         "the held request arrives", "p has an unanswered request: true", "t now: ",
       ], first: false),
-    Schedule(
+    withProducer(
       "a commit arrives after a new producer's takeover", holding: .endTransaction, .afterAnswers(1),
       ends: [
         "the held request arrives: INVALID_PRODUCER_EPOCH", "t: a b",
       ]
-    ) { stage in
-      try await stage.topic()
-      let p = try await stage.producer()
+    ) { stage, p in
       await p.begin()
       await p.send("a")
       await stage.holding { await p.commit() }
@@ -112,16 +110,13 @@ extension Schedule {
       let heir = try await stage.producer("p", as: "heir")
       await stage.arrival()
       await heir.transaction("b")
-      await stage.read()
     },
-    Schedule(
+    withProducer(
       "an abort arrives in the transaction of a new producer", holding: .endTransaction, .afterAnswers(3),
       ends: [
         "the held request arrives: INVALID_PRODUCER_EPOCH", "t: b",
       ]
-    ) { stage in
-      try await stage.topic()
-      let p = try await stage.producer()
+    ) { stage, p in
       await p.begin()
       await p.send("a")
       await stage.holding { await p.abort() }
@@ -129,16 +124,13 @@ extension Schedule {
       let heir = try await stage.producer("p", as: "heir")
       await heir.transaction("b")
       await stage.arrival()
-      await stage.read()
     },
-    Schedule(
+    withProducer(
       "partitions arrive after a new producer's takeover", holding: .addPartitions, .afterAnswers(3),
       ends: [
         "the held request arrives", "t: a b",
       ]
-    ) { stage in
-      try await stage.topic()
-      let p = try await stage.producer()
+    ) { stage, p in
       await p.begin()
       await stage.holding { await p.send("a") }
       await p.commit()
@@ -146,7 +138,6 @@ extension Schedule {
       let heir = try await stage.producer("p", as: "heir")
       await stage.arrival()
       await heir.transaction("b")
-      await stage.read()
     },
     Schedule(
       "an initialization arrives after its repetition", holding: .initProducerID, .afterAnswers(1),
@@ -205,18 +196,15 @@ extension Schedule {
   static let lostAnswers: [Schedule] = [
     lostAnswer(.addPartitions), lostAnswer(.produce), lostAnswer(.endTransaction, of: ": NONE"),
     lostAnswerOfOffsets(.addOffsets, of: ": NONE"), lostAnswerOfOffsets(.transactionOffsets),
-    Schedule(
+    withProducer(
       "the answer to EndTxn of an abort is lost", holding: .endTransaction,
       ends: ["the held request arrives: NONE", "t: b"]
-    ) { stage in
-      try await stage.topic()
-      let p = try await stage.producer()
+    ) { stage, p in
       await p.begin()
       await p.send("a")
       await stage.holding { await p.abort() }
       await stage.arrival()
       await p.transaction("b")
-      await stage.read()
     },
     Schedule(
       "the answer to InitProducerId is lost", holding: .initProducerID, ends: ["the held request arrives", "t: a"]
@@ -232,17 +220,14 @@ extension Schedule {
   ]
 
   private static func lostAnswer(_ kind: RequestKind, of answer: String = "") -> Schedule {
-    Schedule(
+    withProducer(
       "the answer to \(kind.rawValue) is lost", holding: kind,
       ends: ["the held request arrives\(answer)", "p has an unanswered request: true", "t: a b"]
-    ) { stage in
-      try await stage.topic()
-      let p = try await stage.producer()
+    ) { stage, p in
       await stage.holding { await p.transaction("a") }
       await stage.arrival()
       await p.transaction("b")
       p.noteUnanswered()
-      await stage.read()
     }
   }
 

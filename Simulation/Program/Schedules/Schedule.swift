@@ -34,6 +34,19 @@ struct Schedule: Sendable {
     hold = kind.map { Hold(kind: $0, release: release) }
   }
 
+  /// A story of one producer in a topic, whose committed records are then reported.
+  static func withProducer(
+    _ name: String, holding kind: RequestKind? = nil, _ release: Hold.Release = .atOnce,
+    timeout: Duration = .seconds(60), ends outcome: [String],
+    _ play: @escaping @Sendable (Stage, Producer) async throws -> Void
+  ) -> Schedule {
+    Schedule(name, holding: kind, release, ends: outcome) { stage in
+      try await stage.topic()
+      try await play(stage, try await stage.producer(timeout: timeout))
+      await stage.read()
+    }
+  }
+
   static let all: [Schedule] = transactions + lateRequests + lostAnswers + misuse + groups + nodes
 }
 
