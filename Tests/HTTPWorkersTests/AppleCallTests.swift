@@ -260,6 +260,19 @@ private final class CallStage: Sendable {
     #expect(stage.extensions(of: made) == 1, "Apple has extended once")
   }
 
+  /// An endpoint that orders an extension by seven days.
+  private func extending(_ stage: CallStage) throws -> StubEndpoint {
+    let order = Self.call(
+      "extend/1", .extendSubscriptionRenewalDate,
+      [
+        "originalTransactionId": .string(stage.subscription), "extendByDays": 7, "extendReasonCode": 1,
+        "requestIdentifier": "r",
+      ])
+    return try StubEndpoint(apple: stage.apple) { request in
+      request.kind == "notification" ? .outcome(["calls": [order]]) : .nothing
+    }
+  }
+
   /// Orders an extension by seven days from an Apple without memory, whose second attempt comes after two hours.
   /// - Parameters:
   ///   - fault: What happens to the first call.
@@ -269,15 +282,7 @@ private final class CallStage: Sendable {
     after fault: FaultEffect, _ meanwhile: @escaping @Sendable (CallStage) throws -> Void = { _ in }
   ) async throws -> (calls: Int, extensions: Int, result: JSONObject?) {
     let stage = try CallStage { $0.retryDelays = [.seconds(7_200)] }
-    let order = Self.call(
-      "extend/1", .extendSubscriptionRenewalDate,
-      [
-        "originalTransactionId": .string(stage.subscription), "extendByDays": 7, "extendReasonCode": 1,
-        "requestIdentifier": "r",
-      ])
-    let endpoint = try StubEndpoint(apple: stage.apple) { request in
-      request.kind == "notification" ? .outcome(["calls": [order]]) : .nothing
-    }
+    let endpoint = try extending(stage)
     try await stage.running(endpoint) { _ in
       stage.services.inject(Fault(fault, endpoints: [.extendSubscriptionRenewalDate], count: 1))
       try stage.notify()
@@ -302,15 +307,7 @@ private final class CallStage: Sendable {
 
   @Test func `an extension is made with the calls of the documentation's example`() async throws {
     let stage = try CallStage { $0.calls = [.extendSubscriptionRenewalDate] }
-    let order = Self.call(
-      "extend/1", .extendSubscriptionRenewalDate,
-      [
-        "originalTransactionId": .string(stage.subscription), "extendByDays": 7, "extendReasonCode": 1,
-        "requestIdentifier": "r",
-      ])
-    let endpoint = try StubEndpoint(apple: stage.apple) { request in
-      request.kind == "notification" ? .outcome(["calls": [order]]) : .nothing
-    }
+    let endpoint = try extending(stage)
     try await stage.running(endpoint) { _ in
       try stage.notify()
       try await stage.until { Self.results(endpoint)["extend/1"] != nil }
