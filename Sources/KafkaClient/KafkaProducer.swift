@@ -37,7 +37,11 @@ public final class KafkaProducer: Sendable {
   /// The time limit for a new client to fetch the metadata of its predecessor's topics.
   private static let learnTimeout = Duration.seconds(10)
 
-  private enum Phase: UInt8, AtomicRepresentable { case open, closing }
+  private enum Phase: UInt8, AtomicRepresentable {
+    case open, closing
+    /// The run was cancelled, and unwritten records are withdrawn.
+    case purging
+  }
 
   private struct State {
     var client: ProducerClient
@@ -90,6 +94,7 @@ public final class KafkaProducer: Sendable {
   var handle: ClientHandle { client.handle }
 
   private var isOpen: Bool { phase.load(ordering: .sequentiallyConsistent) == .open }
+  private var isPurging: Bool { phase.load(ordering: .sequentiallyConsistent) == .purging }
 
   /// The number of sends whose outcome is not known yet.
   public var inFlight: Int { unfinished.load(ordering: .relaxed) }
@@ -127,12 +132,13 @@ public final class KafkaProducer: Sendable {
     // librdkafka's limit starts with each attempt. After a wait, the deadline is earlier than that.
     var isLimited = isLimited
     while true {
+      // Before the check, so that a shutdown after it ends the wait below.
+      let ticket = room.ticket()
       guard isOpen else {
         throw KafkaError(
           code: .closed, operation: "send to \(record.topic)", reason: "the producer is shut down",
           persistence: .notPersisted)
       }
-      let ticket = room.ticket()
       let client = client
       switch await client.attempt(record, until: isLimited ? deadline : nil) {
       case .acknowledged(let position): return position
@@ -157,10 +163,10 @@ public final class KafkaProducer: Sendable {
     var positions: [RecordPosition] = []
     positions.reserveCapacity(records.count)
     while positions.count < records.count {
+      let ticket = room.ticket()
       guard isOpen else {
         throw KafkaError(code: .closed, operation: "send \(records.count) records", reason: "the producer is shut down")
       }
-      let ticket = room.ticket()
       let client = client
       let outcomes = await client.attempt(records[positions.count...])
       let written = positions.count
@@ -255,6 +261,7 @@ public final class KafkaProducer: Sendable {
       await serving.value
     } onCancel: {
       shutDown()
+      phase.store(.purging, ordering: .sequentiallyConsistent)
       // Sends that wait for room see the new phase; records in librdkafka's queues fail through reports.
       state.withLock { state in
         for client in state.retired + [state.client] { client.purge(inFlight: true) }
@@ -265,7 +272,7 @@ public final class KafkaProducer: Sendable {
 
   /// Stops accepting records. ``run()`` returns once every accepted record has its outcome.
   public func shutDown() {
-    phase.store(.closing, ordering: .sequentiallyConsistent)
+    _ = phase.compareExchange(expected: .open, desired: .closing, ordering: .sequentiallyConsistent)
     closing.wakeAll()
     room.wakeAll()
     handle.wake.signal()
@@ -279,10 +286,11 @@ public final class KafkaProducer: Sendable {
         let client = client
         await client.serve(
           until: {
-            isOpen
-              ? client.hasFailed && !isTransactional
-              : unfinished.load(ordering: .sequentiallyConsistent) == 0
+            client.hasFailed && !isTransactional
+              || !isOpen && unfinished.load(ordering: .sequentiallyConsistent) == 0
           },
+          // Again, because a send that had passed its check may still have added a record.
+          onTick: { if self.isPurging { client.purge(inFlight: true) } },
           // The producer can send nothing more. The run ends, so that its owner can create a new one.
           onFatal: { if isTransactional { shutDown() } })
         guard client.hasFailed, !isTransactional else {
@@ -292,7 +300,7 @@ public final class KafkaProducer: Sendable {
         }
         state.withLock { $0.retired.append(client) }
         group.addTask {
-          await client.drain(patience: self.isOpen ? Self.drainPatience : .zero)
+          await client.drain(patience: self.isPurging ? .zero : Self.drainPatience)
           self.state.withLock { state in state.retired.removeAll { $0 === client } }
         }
         guard await replace(client, &backoff) else { return }

@@ -12,6 +12,8 @@ final class ProducerClient: Sendable {
   /// The number of records that librdkafka has accepted and not reported on.
   private let unreported = Atomic<Int>(0)
   private let failed = Atomic<Bool>(false)
+  /// Whether nobody will serve the reports of further records.
+  private let isClosed = Atomic<Bool>(false)
   private let abandonedFor = Mutex<KafkaError?>(nil)
 
   /// Creates a client.
@@ -44,10 +46,13 @@ final class ProducerClient: Sendable {
   }
 
   /// Serves events until `isFinished` returns true.
-  func serve(until isFinished: () -> Bool, onFatal: () -> Void) async {
+  /// - Parameter onTick: Called every second.
+  func serve(
+    until isFinished: () -> Bool, onTick: @escaping @Sendable () -> Void, onFatal: () -> Void
+  ) async {
     await pump.run(
       isFinished: isFinished,
-      onTick: {},
+      onTick: onTick,
       onFatal: {
         failed.store(true, ordering: .sequentiallyConsistent)
         onFatal()
@@ -56,10 +61,12 @@ final class ProducerClient: Sendable {
       onEvent: { event in self.deliver(event) })
   }
 
-  /// Serves reports until every record has one. After a fatal error librdkafka reports queued records as failed.
+  /// Accepts no further records, and serves reports until every record has one. After a fatal error librdkafka reports
+  /// queued records as failed.
   /// - Parameter patience: How long to wait for answers to requests on the wire before purging them.
   func drain(patience: Duration) async {
     let cut = ContinuousClock.now + patience
+    isClosed.store(true, ordering: .sequentiallyConsistent)
     guard unreported.load(ordering: .sequentiallyConsistent) > 0 else { return }
     if patience <= .zero { purge(inFlight: true) }
     await pump.run(
@@ -114,9 +121,19 @@ final class ProducerClient: Sendable {
   private func take(_ record: ProducerRecord, _ pending: PendingDelivery) -> KafkaError? {
     let opaque = Unmanaged.passRetained(pending)
     unreported.add(1, ordering: .sequentiallyConsistent)
-    guard let error = handle.produce(record, opaque: opaque.toOpaque()) else { return nil }
+    let error =
+      isClosed.load(ordering: .sequentiallyConsistent)
+      ? closedError(for: record) : handle.produce(record, opaque: opaque.toOpaque())
+    guard let error else { return nil }
     unreported.subtract(1, ordering: .sequentiallyConsistent)
     opaque.release()
+    return error
+  }
+
+  private func closedError(for record: ProducerRecord) -> KafkaError {
+    var error = failure ?? KafkaError(code: .closed, operation: "send", reason: "the client is shut down")
+    error.operation = "send to \(record.topic)"
+    error.persistence = .notPersisted
     return error
   }
 

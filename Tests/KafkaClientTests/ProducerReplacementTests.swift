@@ -171,13 +171,30 @@ import Testing
     let run = Task { try await producer.run() }
     let sending = Task { try await producer.send(ProducerRecord(topic: "t", value: [1])) }
     while producer.inFlight == 0 { await Task.yield() }
-    producer.failForTest()
     let failed = producer.handle
+    producer.failForTest()
     while producer.handle === failed { await Task.yield() }
     if isCancelled { run.cancel() } else { producer.failForTest(); producer.shutDown() }
     await #expect(throws: KafkaError.self) { try await sending.value }
     try await run.value
     #expect(producer.inFlight == 0)
+  }
+
+  // A send may read the current client just before its replacement. Nobody would serve the report.
+  @Test func `a replaced client accepts no record`() async throws {
+    let cluster = try TestCluster(topics: ["t": 1])
+    let client = try ProducerClient(
+      cluster.configuration, properties: try cluster.configuration.plainProducerProperties(),
+      observer: ClientObserver(),
+      room: QueueSpaceWaiters())
+    client.abandon(KafkaError(code: .messageTimedOut, operation: "send", reason: "stuck"))
+    await client.drain(patience: .zero)
+    for outcome in await [client.attempt(ProducerRecord(topic: "t", value: [1]), until: nil)]
+      + client.attempt([ProducerRecord(topic: "t", value: [2])])
+    {
+      guard case .failed(let error) = outcome else { Issue.record("\(outcome)"); continue }
+      #expect(error.code == .messageTimedOut && error.persistence == .notPersisted)
+    }
   }
 
   @Test func `the first replacement is immediate, and repeated ones back off`() {
