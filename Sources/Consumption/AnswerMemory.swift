@@ -3,12 +3,14 @@
 
 internal import AppStore
 
-/// An answer that Apple has, and the decision that followed.
+/// A request and its answer, and the decision that followed.
 struct RememberedAnswer: Sendable, Hashable {
   var purchase: AskedPurchase
   /// When Apple signed the request. An earlier decision is about an earlier request.
   var askedAt: Timestamp
-  var sentAt: Timestamp
+  /// When Apple got the answer; nil if the request ended without one. A decision about it is then no outcome of an
+  /// earlier answer.
+  var sentAt: Timestamp?
   /// The preference that Apple received.
   var preference: String?
   /// The country of the customer's App Store.
@@ -18,9 +20,13 @@ struct RememberedAnswer: Sendable, Hashable {
   /// Whether Apple decided, or the worker handled the decision, before the answer was sent. Such a decision is no
   /// outcome of the answer.
   var isDecidedBefore = false
+
+  /// Whether Apple had the answer at a time.
+  fileprivate func isSent(by time: Timestamp) -> Bool { sentAt.map { $0 <= time } ?? false }
 }
 
-/// The answers about one transaction, the earliest request first, and the decisions that may precede an answer.
+/// The answers about one transaction, the earliest request first, and the decisions that may precede an answer. A request
+/// that ended without an answer is among them if there is an earlier answer.
 struct AnswerMemory: Sendable, Hashable {
   /// How long the worker waits for a decision. Apple decides within days, and its last retry of a notification comes 157
   /// hours later.
@@ -41,12 +47,14 @@ struct AnswerMemory: Sendable, Hashable {
   /// Adds an answer. If Apple's decision about its request is known already, the answer came too late for it.
   /// - Returns: Whether it was unknown.
   mutating func add(_ answer: RememberedAnswer) -> Bool {
-    guard !answers.contains(where: { $0.purchase.notificationUUID == answer.purchase.notificationUUID }) else {
-      return false
+    let known = early + answers.compactMap(\.decision)
+    if let index = answers.firstIndex(where: { $0.purchase.notificationUUID == answer.purchase.notificationUUID }) {
+      // A reapply may answer a request that had ended without an answer.
+      guard answers[index].sentAt == nil, answer.sentAt != nil else { return false }
+      answers.remove(at: index)
     }
     answers.append(answer)
     answers.sort { ($0.askedAt, $0.purchase.notificationUUID) < ($1.askedAt, $1.purchase.notificationUUID) }
-    let known = early + answers.compactMap(\.decision)
     if let index = answers.firstIndex(where: { $0.purchase.notificationUUID == answer.purchase.notificationUUID }),
       let newest = known.filter({ self.index(of: $0) == index }).max(by: { $0.at < $1.at })
     {
@@ -78,7 +86,7 @@ struct AnswerMemory: Sendable, Hashable {
       guard decision.at > known.at, decision.kind != known.kind else { return nil }
     }
     answers[index].decision = decision
-    answers[index].isDecidedBefore = decision.at < answers[index].sentAt
+    answers[index].isDecidedBefore = !answers[index].isSent(by: decision.at)
     return answers[index].isDecidedBefore ? nil : answers[index]
   }
 
@@ -138,9 +146,13 @@ extension AnswerMemory {
 extension RememberedAnswer {
   fileprivate init?(_ json: JSONObject) {
     guard case .object(let asked)? = json["purchase"], let purchase = AskedPurchase(asked),
-      let askedAt = json["askedAt"].flatMap({ Timestamp(jsonValue: $0) }),
-      let sentAt = json["sentAt"].flatMap({ Timestamp(jsonValue: $0) })
+      let askedAt = json["askedAt"].flatMap({ Timestamp(jsonValue: $0) })
     else { return nil }
+    var sentAt: Timestamp?
+    if let value = json["sentAt"] {
+      guard let time = Timestamp(jsonValue: value) else { return nil }
+      sentAt = time
+    }
     self.init(
       purchase: purchase, askedAt: askedAt, sentAt: sentAt, preference: json["refundPreference"]?.text,
       storefront: json["storefront"]?.text)
@@ -152,8 +164,9 @@ extension RememberedAnswer {
 
   fileprivate var json: JSONObject {
     var json: JSONObject = [
-      "purchase": .object(purchase.json), "askedAt": askedAt.jsonValue, "sentAt": sentAt.jsonValue,
+      "purchase": .object(purchase.json), "askedAt": askedAt.jsonValue,
     ]
+    json["sentAt"] = sentAt?.jsonValue
     json["refundPreference"] = preference.map { .string($0) }
     json["storefront"] = storefront.map { .string($0) }
     json["decision"] = decision.map { .object($0.json) }

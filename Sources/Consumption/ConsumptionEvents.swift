@@ -134,14 +134,15 @@ package struct ConsumptionOutcome: WorkerEvent {
   /// RFC 3339.
   var sentAt: String
 
-  init(_ answer: RememberedAnswer) {
+  /// - Parameter sentAt: When Apple got the answer.
+  init(_ answer: RememberedAnswer, sentAt: Timestamp) {
     purchase = answer.purchase
     outcome = answer.decision?.kind.rawValue ?? "none"
     decidedAt = answer.decision?.at.rfc3339
     revocationPercentage = answer.decision?.percentage
     refundPreference = answer.preference
     storefront = answer.storefront
-    sentAt = answer.sentAt.rfc3339
+    self.sentAt = sentAt.rfc3339
   }
 }
 

@@ -21,7 +21,9 @@ extension ConsumptionWorker {
           outcome = outcome.settingTimer(
             timer.name, at: decision.at + AnswerMemory.openTime, payload: timer.serialized())
         }
-        if let answer { results = try results.emitting(ConsumptionOutcome(answer)) }
+        if let answer, let sentAt = answer.sentAt {
+          results = try results.emitting(ConsumptionOutcome(answer, sentAt: sentAt))
+        }
       }
       outcome.decision = .done(results)
       return outcome
@@ -36,16 +38,27 @@ extension ConsumptionWorker {
     let end = sentAt + AnswerMemory.time
     // An answer whose time is over was forgotten. A reapply does not remember it again.
     guard context.clock.wallTime < end else { return settled(question, results) }
-    var memory: AnswerMemory
-    do {
-      memory = try await self.memory(of: question.transactionId, in: context) ?? AnswerMemory()
-    } catch is UnreadableMemory {
-      // Apple has the answer, so the request is finished. Only its outcome is not published.
-      context.logger.warning(
-        "the ledger holds answers that this version cannot read; the outcome of this one will not be published",
-        metadata: ["notification": "\(question.notificationId)"])
+    guard let memory = try await readableMemory(of: question, in: context) else { return settled(question, results) }
+    return remembering(question, sentAt: sentAt, preference, memory, until: end, results)
+  }
+
+  /// Returns the outcome of a request that ended without an answer that Apple is known to have. If there is an earlier
+  /// answer, the request is remembered, because the next decision is about the request.
+  func unanswered(
+    _ question: ConsumptionQuestion, with results: Outcome.Results, in context: HandlerContext
+  ) async throws -> Outcome {
+    guard let memory = try await readableMemory(of: question, in: context), !memory.answers.isEmpty else {
       return settled(question, results)
     }
+    let end = context.clock.wallTime + AnswerMemory.time
+    return remembering(question, sentAt: nil, nil, memory, until: end, results)
+  }
+
+  private func remembering(
+    _ question: ConsumptionQuestion, sentAt: Timestamp?, _ preference: String?, _ known: AnswerMemory,
+    until end: Timestamp, _ results: Outcome.Results
+  ) -> Outcome {
+    var memory = known
     let answer = RememberedAnswer(
       purchase: AskedPurchase(question), askedAt: question.deadline.planned - ConsumptionDeadline.time, sentAt: sentAt,
       preference: preference, storefront: question.storefront)
@@ -53,6 +66,21 @@ extension ConsumptionWorker {
     let timer = OutcomeTimer(answer.purchase)
     return settled(question, results.keeping(AnswerMemory.name(question.transactionId), memory.value))
       .settingTimer(timer.name, at: end, payload: timer.serialized())
+  }
+
+  /// Returns the answers about a request's purchase; nil, with a warning, if another version wrote them. The request is
+  /// finished then, and only its outcome is not published.
+  private func readableMemory(
+    of question: ConsumptionQuestion, in context: HandlerContext
+  ) async throws -> AnswerMemory? {
+    do {
+      return try await memory(of: question.transactionId, in: context) ?? AnswerMemory()
+    } catch is UnreadableMemory {
+      context.logger.warning(
+        "the ledger holds answers that this version cannot read; the outcome of this one will not be published",
+        metadata: ["notification": "\(question.notificationId)"])
+      return nil
+    }
   }
 
   /// Ends the wait for a decision about an answer, or for an answer before a decision.
@@ -63,8 +91,8 @@ extension ConsumptionWorker {
       let answer = memory.remove(name.notificationUUID)
       guard answer != nil || memory.forget(name.notificationUUID) else { return .ignore }
       let results = Outcome.Results.keeping(AnswerMemory.name(name.transactionId), memory.value)
-      guard let answer, answer.decision == nil else { return .done(results) }
-      return .done(try results.emitting(ConsumptionOutcome(answer)))
+      guard let answer, answer.decision == nil, let sentAt = answer.sentAt else { return .done(results) }
+      return .done(try results.emitting(ConsumptionOutcome(answer, sentAt: sentAt)))
     }
   }
 

@@ -58,16 +58,15 @@ package struct ConsumptionWorker: NotificationWorker {
     guard !question.deadline.isOver(at: context.clock.wallTime) else {
       // The final deadline has passed. On a reapply, the earlier result stands.
       if context.isReapplied { return .ignore }
-      guard status == nil else { return try expireUnclear(question, in: context) }
-      return try expire(question, "lag", nil, in: context)
+      guard status == nil else { return try await expireUnclear(question, in: context) }
+      return try await expire(question, "lag", nil, in: context)
     }
     switch await providers.find(question) {
     case .withhold(_, let provider) where status != nil:
       return try await withdraw(question, by: provider, in: context)
     case .withhold(let reason, let provider):
-      return try settled(
-        question,
-        .emitting(ConsumptionWithheld(purchase: AskedPurchase(question), reason: reason, provider: provider)))
+      let withheld = ConsumptionWithheld(purchase: AskedPurchase(question), reason: reason, provider: provider)
+      return try await unanswered(question, with: .emitting(withheld), in: context)
     case .later(let reason, let detail, let wish, let provider):
       context.logger.log(
         level: detail == nil ? .info : .warning, "no answer from a provider yet",
@@ -131,18 +130,15 @@ package struct ConsumptionWorker: NotificationWorker {
   ) async throws -> Outcome {
     let purchase = AskedPurchase(question)
     guard !record.isWithdrawn else {
-      return try settled(
-        question,
-        .emitting(ConsumptionWithheld(purchase: purchase, reason: "answer-withdrawn", provider: record.provider)))
+      let withheld = ConsumptionWithheld(purchase: purchase, reason: "answer-withdrawn", provider: record.provider)
+      return try await unanswered(question, with: .emitting(withheld), in: context)
     }
     let provider = record.provider ?? "unknown"
     guard record.isSent else {
-      return try settled(
-        question,
-        .emitting(
-          ConsumptionRefused(
-            purchase: purchase, provider: provider, errorCode: record.errorCode, errorMessage: record.errorMessage,
-            status: record.status)))
+      let refused = ConsumptionRefused(
+        purchase: purchase, provider: provider, errorCode: record.errorCode, errorMessage: record.errorMessage,
+        status: record.status)
+      return try await unanswered(question, with: .emitting(refused), in: context)
     }
     let sentAt = record.at ?? context.clock.wallTime
     let sent = ConsumptionSent(
@@ -166,8 +162,8 @@ package struct ConsumptionWorker: NotificationWorker {
   ) async throws -> Outcome {
     let now = context.clock.wallTime
     guard case .again(let delay) = question.deadline.next(now: now, attempt: context.attempt, wish: wish) else {
-      guard !isUnclear else { return try expireUnclear(question, in: context) }
-      return try expire(question, reason, detail, in: context)
+      guard !isUnclear else { return try await expireUnclear(question, in: context) }
+      return try await expire(question, reason, detail, in: context)
     }
     let outcome = Outcome.retry(after: delay, because: reason)
     guard try await context.state(question.warning) == nil else { return outcome }
@@ -177,20 +173,18 @@ package struct ConsumptionWorker: NotificationWorker {
       payload: RiskNotice(question, reason: isBehind ? "lag" : reason).serialized())
   }
 
-  private func expireUnclear(_ question: ConsumptionQuestion, in context: HandlerContext) throws -> Outcome {
-    try expire(
+  private func expireUnclear(_ question: ConsumptionQuestion, in context: HandlerContext) async throws -> Outcome {
+    try await expire(
       question, "outcome-unknown", "the last call got no response; Apple may have received the answer", in: context)
   }
 
   private func expire(
     _ question: ConsumptionQuestion, _ reason: String, _ detail: String?, in context: HandlerContext
-  ) throws -> Outcome {
+  ) async throws -> Outcome {
     let late = question.deadline.lateness(at: context.clock.wallTime)?.components.seconds ?? 0
-    return try settled(
-      question,
-      .emitting(
-        ConsumptionExpired(
-          purchase: AskedPurchase(question), lateBySeconds: late, reason: reason, detail: detail)))
+    let expired = ConsumptionExpired(
+      purchase: AskedPurchase(question), lateBySeconds: late, reason: reason, detail: detail)
+    return try await unanswered(question, with: .emitting(expired), in: context)
   }
 
   func settled(_ question: ConsumptionQuestion, _ results: Outcome.Results) -> Outcome {

@@ -178,7 +178,7 @@ import Testing
     var answer = RememberedAnswer(purchase: AskedPurchase(question), askedAt: time, sentAt: time + .seconds(60))
     var memory = AnswerMemory()
     #expect(memory.value == nil)
-    let sent = answer.sentAt
+    let sent = time + .seconds(60)
     let isNew = [memory.add(answer), memory.add(answer)]
     #expect(isNew == [true, false])
     #expect(try AnswerMemory(parsing: memory.value ?? []) == memory)
@@ -324,6 +324,128 @@ import Testing
       #expect(decided == ["\(one)"] && one != other)
     }
     try stage.checkEvents()
+  }
+
+  // MARK: - Requests without an answer
+
+  @Test(arguments: ["withheld", "withheld, then answered", "expired"])
+  func `a decision about a request that ended without an answer is no outcome of an earlier answer`(end: String)
+    async throws
+  {
+    let stage = try ConsumptionStage()
+    try await stage.running {
+      let id = try await answered(stage)
+      try await stage.pass(.seconds(3_600), step: .seconds(600))
+      try stage.decide(id, "declined")
+      try await stage.calm()
+      // The customer asks again, and has withdrawn the consent, or the team's system is away.
+      stage.team.answers { _ in .status(end == "expired" ? 503 : 409) }
+      try stage.askBack(id)
+      try stage.deliver()
+      try await stage.calm()
+      if end == "expired" {
+        try await stage.pass(.seconds(11 * 3_600), step: .seconds(600))
+        let refund = try stage.decision(id, "refunded")
+        try await stage.pass(.seconds(2 * 3_600), step: .seconds(600))
+        for record in refund { try stage.log.append(record) }
+      } else {
+        if end == "withheld, then answered" {
+          stage.team.answers { _ in .status(200, TeamSystem.consented) }
+          try stage.log.replay(to: stage.topics, reapply: true)
+          try await stage.calm()
+        }
+        try await stage.pass(.seconds(3_600), step: .seconds(600))
+        try stage.decide(id, "refunded")
+      }
+      try await stage.calm()
+      try await stage.pass(Self.day * 31, step: Self.day)
+      #expect(try words(stage) == (end == "withheld, then answered" ? ["declined", "refunded"] : ["declined"]))
+      #expect(!stage.log.records(in: stage.topics.ledger).isEmpty && !keepsDecision(stage))
+    }
+    try stage.checkEvents()
+  }
+
+  // MARK: - Odd orders
+
+  @Test func `a reversal without a refund is an outcome, and a version 2 decision ends a version 1 answer`()
+    async throws
+  {
+    let stage = try ConsumptionStage()
+    try await stage.running {
+      let id = try await answered(stage, version1: true)
+      try await stage.pass(.seconds(3_600), step: .seconds(600))
+      _ = try stage.decision(id, "refunded")
+      try await stage.pass(.seconds(3_600), step: .seconds(600))
+      try stage.decide(id, "reversed")
+      try await stage.calm()
+      #expect(try words(stage) == ["reversed"])
+    }
+    try stage.checkEvents()
+  }
+
+  @Test func `a refund and its reversal are published once, whatever is reapplied`() async throws {
+    let stage = try ConsumptionStage()
+    try await stage.running {
+      let id = try await answered(stage)
+      for word in ["refunded", "reversed"] {
+        try await stage.pass(.seconds(3_600), step: .seconds(600))
+        try stage.decide(id, word)
+        try await stage.calm()
+      }
+      let before = try stage.events().map(\.id)
+      for _ in 0..<2 {
+        try stage.log.replay(to: stage.topics, reapply: true)
+        try await stage.calm()
+        #expect(try stage.events().map(\.id) == before)
+      }
+      try await stage.pass(Self.day * 31, step: Self.day)
+      #expect(try words(stage) == ["refunded", "reversed"])
+    }
+    try stage.checkEvents()
+  }
+
+  @Test func `the wait and the decision survive crashes and a move of the lanes`() async throws {
+    let stage = try ConsumptionStage()
+    let id = try stage.buy()
+    try await stage.running {
+      try stage.askBack(id)
+      try stage.deliver()
+      try await stage.calm()
+      for process in stage.living { process.crash() }
+    }
+    try await stage.running {
+      try await stage.pass(.seconds(3_600), step: .seconds(600))
+      try stage.decide(id, "declined")
+      try await stage.calm()
+      #expect(try words(stage) == ["declined"])
+      for process in stage.living { process.crash() }
+    }
+    try await stage.running {
+      try await stage.pass(Self.day * 31, step: Self.day)
+      #expect(try words(stage) == ["declined"] && stage.calls == 1)
+    }
+    try stage.checkEvents()
+  }
+
+  @Test func `beyond ten answers about one purchase, the earliest is forgotten and the others keep their outcomes`() {
+    let start = Timestamp(millisecondsSince1970: 1_767_225_600_000)
+    var memory = AnswerMemory()
+    for number in 0..<11 {
+      let time = start + .seconds(86_400 * number)
+      let question = ConsumptionQuestion(
+        notificationId: "n\(number)", version: .v2, bundleId: "b", environment: .production, transactionId: "1",
+        productId: "p", deadline: ConsumptionDeadline(signedDate: time, receivedAt: time))
+      let isNew = memory.add(
+        RememberedAnswer(purchase: AskedPurchase(question), askedAt: time, sentAt: time + .seconds(60)))
+      #expect(isNew)
+    }
+    #expect(memory.answers.map(\.purchase.notificationUUID) == (1...10).map { "n\($0)" })
+    let forgotten = memory.remove("n0")
+    #expect(forgotten == nil)
+    let decision = RefundDecision(
+      kind: .refunded, notificationId: "d", transactionId: "1", at: start + .seconds(86_400 * 5 + 60))
+    let taken = memory.take(decision, at: decision.at)
+    #expect(taken?.purchase.notificationUUID == "n5")
   }
 
   // MARK: - Other versions

@@ -285,6 +285,58 @@ import Testing
     }
   }
 
+  @Test func `two operators who read the question at once adopt one campaign with the terms of the first`() async throws
+  {
+    let rehearsal = try Rehearsal { $0.massExtension = MassExtensionSettings(startDelay: .seconds(86_400)) }
+    _ = try rehearsal.subscribe(1)
+    let right = try await foreign(rehearsal)
+    var wrong = right
+    wrong.days = 70
+    let start = try rehearsal.start()
+    let plans = (try await start.adoptable(right), try await start.adoptable(right), try await start.adoptable(wrong))
+    #expect(try await start.adopt(plans.0, knowing: [], why: "w") == .adopted)
+    rehearsal.time.advance(by: .seconds(60))
+    #expect(try await start.adopt(plans.1, knowing: [], why: "w") == .adopted)
+    let known = await #expect(throws: OperationError.self) { try await start.adopt(plans.2, knowing: [], why: "w") }
+    #expect(known?.description.contains("7 days") == true, "\(known?.description ?? "")")
+    #expect(try await rehearsal.campaigns.table()[right.id] == plans.0)
+    // A cancellation that the third operator has not seen counts, too.
+    let decisions = try CampaignDecisions(rehearsal.campaigns, author: "ann", clock: rehearsal.clock)
+    _ = try await decisions.cancel(right.id, why: "enough")
+    for plan in [plans.1, plans.2] {
+      let cancelled = await #expect(throws: OperationError.self) { try await start.adopt(plan, knowing: [], why: "w") }
+      #expect(cancelled?.description.contains("cancelled") == true, "\(cancelled?.description ?? "")")
+    }
+    #expect(try await rehearsal.campaigns.table()[right.id]?.days == 7)
+  }
+
+  @Test func `failures that a cancelled adoption withheld run after another adoption if they are replayed`()
+    async throws
+  {
+    let rehearsal = try Rehearsal { $0.massExtension = MassExtensionSettings(startDelay: .seconds(86_400)) }
+    let id = try rehearsal.subscribe(1)[0]
+    try await rehearsal.running(["a"]) {
+      let right = try await foreign(rehearsal)
+      var wrong = right
+      wrong.days = 70
+      let start = try rehearsal.start()
+      #expect(try await start.adopt(try await start.adoptable(wrong), knowing: [], why: "w") == .adopted)
+      let decisions = try CampaignDecisions(rehearsal.campaigns, author: "ann", clock: rehearsal.clock)
+      _ = try await decisions.cancel(right.id, why: "the wrong days")
+      try fail(id, rehearsal)
+      try await rehearsal.settle()
+      let campaign = try await start.adoptable(right)
+      #expect(try await start.adopt(campaign, knowing: [], why: "w") == .adopted)
+      #expect(try await requeued(campaign, rehearsal).done == 0 && rehearsal.extensionCalls == 0)
+      try rehearsal.log.replay(to: rehearsal.topics, reapply: true)
+      try await rehearsal.settle()
+      try rehearsal.log.replay(to: rehearsal.topics, reapply: true)
+      try await rehearsal.settle()
+    }
+    #expect(rehearsal.extensions(of: id) == 1 && rehearsal.extensionCalls == 1)
+    #expect(try rehearsal.events().map(\.name) == ["extension.withheld", "extension.applied"])
+  }
+
   /// An App Store that knows mass extensions by an identifier in upper case only.
   private struct UpperCaseExchange: HTTPExchange {
     let exchange: SimulatedExchange

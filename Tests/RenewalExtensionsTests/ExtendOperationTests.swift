@@ -204,6 +204,52 @@ import Testing
     await #expect(throws: OperationError.self) { try await operation.plan(id, days: 7, reason: 1, identifier: nil) }
   }
 
+  @Test(arguments: ["", String(repeating: "x", count: 129)])
+  func `an identifier beyond Apple's limits is refused`(identifier: String) {
+    let error = #expect(throws: OperationError.self) {
+      try ExtendOperation.request(days: 1, reason: 0, identifier: identifier)
+    }
+    #expect(error?.place == "--request-identifier")
+    for identifier in ["x", String(repeating: "x", count: 128)] {
+      for days in [1, 90] {
+        #expect(throws: Never.self) { try ExtendOperation.request(days: days, reason: 0, identifier: identifier) }
+      }
+    }
+  }
+
+  @Test func `a new request shows the earlier ones whose outcome is unknown`() async throws {
+    let rehearsal = try Rehearsal { $0.requestMemory = .nothing }
+    let id = "\(try rehearsal.subscribe(1)[0])"
+    let operation = try operation(rehearsal)
+    rehearsal.inject(Fault(.answerLost, endpoints: [.extendSubscriptionRenewalDate], count: 1))
+    let plan = try await operation.plan(id, days: 7, reason: 1, identifier: nil)
+    #expect(!plan.lines.contains { $0.contains("--request-identifier") })
+    guard case .unclear = try await operation.run(plan, why: "w") else { throw NotAccepted() }
+    let identifier = try #require(plan.request.requestIdentifier)
+    let other = try await operation.plan(id, days: 7, reason: 1, identifier: nil)
+    #expect(other.lines.contains { $0.contains("ann") && $0.contains("--request-identifier \(identifier)") })
+    // Its outcome becomes known.
+    let again = try await operation.plan(id, days: 7, reason: 1, identifier: identifier)
+    guard case .applied = try await operation.run(again, why: "w") else { throw NotAccepted() }
+    let third = try await operation.plan(id, days: 7, reason: 1, identifier: nil)
+    #expect(!third.lines.contains { $0.contains("--request-identifier") })
+  }
+
+  @Test(arguments: [FaultEffect.answerLost, .connectionReset])
+  func `a request that is repeated a day after a renewal extends at most once`(fault: FaultEffect) async throws {
+    let rehearsal = try Rehearsal { $0.requestMemory = .nothing }
+    let id = try rehearsal.subscribe(1)[0]
+    let operation = try operation(rehearsal)
+    rehearsal.inject(Fault(fault, endpoints: [.extendSubscriptionRenewalDate], count: 1))
+    let plan = try await operation.plan("\(id)", days: 7, reason: 1, identifier: nil)
+    guard case .unclear = try await operation.run(plan, why: "w") else { throw NotAccepted() }
+    try rehearsal.pass(try #require(end(of: id, rehearsal)) - rehearsal.now + .seconds(86_400))
+    let again = try await operation.plan("\(id)", days: 7, reason: 1, identifier: plan.request.requestIdentifier)
+    #expect((again.earlier == nil) == (fault == .connectionReset))
+    guard case .applied = try await operation.run(again, why: "w") else { throw NotAccepted() }
+    #expect(rehearsal.extensions(of: id) == 1)
+  }
+
   @Test func `if the dates do not show the outcome, the operator learns what to compare`() async throws {
     let rehearsal = try Rehearsal { $0.requestMemory = .nothing }
     let id = try rehearsal.subscribe(1)[0]

@@ -40,6 +40,8 @@ package struct ExtendOperation: Sendable {
     package var present: JWSTransactionDecodedPayload
     /// An earlier request with the same identifier; nil if there was none, or if it had no effect.
     package var earlier: Earlier?
+    /// The requests of the last year with other identifiers whose outcome is unknown.
+    var open: [AuditEntry] = []
 
     /// The plan as text.
     package var lines: [String] {
@@ -51,6 +53,11 @@ package struct ExtendOperation: Sendable {
         "  \(days), reason \(reason), requestIdentifier \(request.requestIdentifier ?? "")",
         "Apple extends a subscription twice in 365 days at most, and e-mails the customer. This cannot be undone.",
       ]
+        + open.map { entry in
+          let identifier = entry.selection?.text("requestIdentifier") ?? ""
+          return "It may be extended already: the outcome of the request of \(RecordView.seconds(entry.startedAt)) by "
+            + "\(entry.by) is unknown. To find out: --request-identifier \(identifier)"
+        }
     }
   }
 
@@ -84,6 +91,7 @@ package struct ExtendOperation: Sendable {
     plan.earlier = try Self.earlier(plan, in: entries)
     guard plan.earlier == nil else { return plan }
     try Self.check(state, present, id, now: clock.wallTime)
+    plan.open = open(in: entries, besides: plan)
     let recent = entries.count { $0.result?.rawValue == "done" && $0.startedAt > clock.wallTime - Self.year }
     guard recent < Self.limit else {
       throw Self.refusal("it was extended \(recent) times within 365 days, and Apple allows \(Self.limit)", id)
@@ -170,6 +178,18 @@ package struct ExtendOperation: Sendable {
     guard present.offerDiscountType != .freeTrial else {
       throw refusal("it is in a free trial, which Apple does not extend", id)
     }
+  }
+
+  /// Returns the last entry of each request of the last year whose outcome is unknown.
+  private func open(in entries: [AuditEntry], besides plan: Plan) -> [AuditEntry] {
+    Dictionary(grouping: entries) { $0.selection?.text("requestIdentifier") ?? "" }.compactMap { identifier, same in
+      guard identifier != plan.request.requestIdentifier, let last = same.last,
+        last.startedAt > clock.wallTime - Self.year,
+        !same.contains(where: { $0.result?.rawValue == "done" }),
+        !same.allSatisfy({ $0.result?.rawValue == "failed" })
+      else { return nil }
+      return last
+    }.sorted { $0.startedAt < $1.startedAt }
   }
 
   /// Returns the earlier request with the plan's identifier; nil if there was none, or if it had no effect.

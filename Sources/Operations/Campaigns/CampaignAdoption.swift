@@ -77,14 +77,31 @@ extension CampaignStart {
         + "campaign-not-found; if the terms are wrong, run millrace campaigns cancel \(known.id) and adopt it again")
   }
 
+  /// Checks again whether a campaign may be registered, because another operator may have adopted or cancelled it while
+  /// this one read the question.
+  /// - Returns: Whether another operator has adopted it with the same terms.
+  private func isAdopted(_ campaign: Campaign) async throws -> Bool {
+    guard let known = try await campaigns.wholeTable()[campaign.id] else { return false }
+    if known.state == .accepted, known.cancellation == nil, known.isDescribed(like: campaign) { return true }
+    try await checkReplaceable(known)
+    if let cancellation = known.cancellation, let time = campaign.adoptedAt, cancellation.at >= time {
+      throw OperationError(
+        .usage, "\(cancellation.by) cancelled it at \(cancellation.at.rfc3339): \(cancellation.why)", at: known.id,
+        remedy: "if it is right, run the command again")
+    }
+    return false
+  }
+
   /// Registers a mass extension. Nothing is sent to Apple.
   ///
   /// - Parameters:
   ///   - campaign: The result of ``adoptable(_:)``.
   ///   - known: The overlapping campaigns that the operator has seen.
+  /// - Throws: ``OperationError`` if another operator has changed the campaign since.
   package func adopt(_ campaign: Campaign, knowing known: [Campaign], why: String) async throws -> Result {
     let audit = CampaignAudit(campaigns: campaigns, clock: clock, action: .campaignAdopt, by: campaign.by, why: why)
     return try await audit.record(of: campaign, selection: campaign.adoptedSelection) {
+      if try await isAdopted(campaign) { return .adopted }
       var records: [CampaignRecord] = []
       if let time = campaign.seenAt { records.append(.status(campaign: campaign.id, inProgressAt: time)) }
       if let completion = campaign.completion { records.append(.completion(campaign: campaign.id, completion)) }
