@@ -19,7 +19,8 @@ class Consumer {
       stdio: ["ignore", "pipe", "inherit"],
     });
     process.on("SIGTERM", () => {
-      kcat.kill();
+      // kcat does not always end after SIGTERM.
+      kcat.kill("SIGKILL");
       process.exit(0);
     });
     for await (const line of createInterface({ input: kcat.stdout })) {
