@@ -433,21 +433,23 @@ let package = Package(
 )
 
 // The simulation (scripts/simulate) uses interfaces of the Swift runtime that may change, and the only build of the worker
-// with planted faults. So its targets exist only if they are asked for.
-if Context.environment["MILLRACE_SIMULATION"] != nil {
+// with planted faults. So its targets exist only if they are asked for. `coverage` also counts what runs in the worker.
+if let simulation = Context.environment["MILLRACE_SIMULATION"] {
+  let counting = simulation == "coverage" ? ["-profile-generate", "-profile-coverage-mapping"] : []
   package.targets += [
     .target(name: "CSimulation", path: "Simulation/Scheduler", linkerSettings: [.linkedLibrary("dl")]),
     // The sources of MillraceWorker, a second time.
     .target(
       name: "PlantedWorker",
       dependencies: package.targets.first { $0.name == "MillraceWorker" }?.dependencies ?? [],
-      path: "Simulation/Worker", swiftSettings: strict + [.define("PLANTED_FAULTS")]),
+      path: "Simulation/Worker", swiftSettings: strict + [.define("PLANTED_FAULTS"), .unsafeFlags(counting)]),
     .executableTarget(
       name: "millrace-simulate",
       dependencies: [
         "CSimulation", "PlantedWorker", "MillraceCore", "MillraceRecords", "AppStore", "KafkaClient", "MillraceTime",
         argumentParser, lifecycle, logging,
       ],
-      path: "Simulation/Program", exclude: ["Conformance/Suite/LogBackend.swift"], swiftSettings: strict),
+      path: "Simulation/Program", exclude: ["Conformance/Suite/LogBackend.swift"], swiftSettings: strict,
+      linkerSettings: [.unsafeFlags(Array(counting.prefix(1)))]),
   ]
 }

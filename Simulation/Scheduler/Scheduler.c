@@ -359,8 +359,12 @@ pid_t simulation_fork(int *output, unsigned processor_seconds) {
   return child;
 }
 
+// LLVM's counters of code that ran. They exist only in a build with `scripts/simulate --coverage`.
+__attribute__((weak)) int __llvm_profile_write_file(void);
+
 void simulation_exit(int status) {
   fflush(NULL);
+  if (__llvm_profile_write_file) __llvm_profile_write_file();
   _exit(status);
 }
 

@@ -4,7 +4,8 @@ internal import AppStore
 internal import KafkaClient
 
 extension Ledger {
-  /// Returns the entries to write with the outcome of a record.
+  /// Returns the entries to write with the outcome of a record. How the record ended comes last: without transactions a
+  /// crash between two entries repeats the outcome, and a record that is done has its timers and states.
   /// - Parameters:
   ///   - replaced: The digest of the outcome that a reapply replaces, or nil if the record is not reapplied.
   ///   - began: When the handler began.
@@ -13,45 +14,47 @@ extension Ledger {
     _ plan: OutcomePlan, of item: LaneItem, replacing replaced: UInt32?, began: Timestamp, isStrict: Bool,
     at now: Timestamp
   ) -> [LedgerEntry] {
-    var entries: [LedgerEntry] = []
+    let timers = plan.timers(replacing: replaced, began: began)
+    var entries = timers.isEmpty ? [] : Self.entries(setting: timers, key: item.key)
+    if !plan.states.isEmpty { entries += self.entries(keeping: plan.states, key: item.key) }
+    // A reapplied notification was counted when it was first done.
+    if replaced == nil, !plan.counts.isEmpty { entries += self.entries(counting: plan.counts) }
     switch plan.ending {
     case .done:
       if !plan.isUnchanged(replacing: replaced) {
-        entries = self.entries(resolving: item, as: Handled(.done(digest: plan.digest), at: now), isStrict: isStrict)
+        entries += self.entries(resolving: item, as: Handled(.done(digest: plan.digest), at: now), isStrict: isStrict)
       }
     case .delayed(let delayIndex, _):
       // A notification that is done stays done while its reapply is delayed.
       if replaced == nil {
-        entries = self.entries(delaying: item, attempt: plan.attempt, in: delayIndex, isStrict: isStrict, at: now)
+        entries += self.entries(delaying: item, attempt: plan.attempt, in: delayIndex, isStrict: isStrict, at: now)
       }
     case .dead:
       // A record that only claims an id must not block the genuine notification.
       let isKnown = self[item.ledgerID] != nil
       if replaced == nil, isKnown || !plan.isForeign {
-        entries = self.entries(resolving: item, as: Handled(.dead, at: now), isStrict: isStrict)
+        entries += self.entries(resolving: item, as: Handled(.dead, at: now), isStrict: isStrict)
       }
     case .again, .undeclared: break
     }
-    let timers = plan.timers(replacing: replaced, began: began)
-    if !timers.isEmpty { entries += Self.entries(setting: timers, key: item.key) }
-    if !plan.states.isEmpty { entries += self.entries(keeping: plan.states, key: item.key) }
-    // A reapplied notification was counted when it was first done.
-    if replaced == nil, !plan.counts.isEmpty { entries += self.entries(counting: plan.counts) }
+    #if PLANTED_FAULTS
+      if PlantedFault.endFirst.isActive { return entries.reversed() }
+    #endif
     return entries
   }
 
   /// Returns the entries to write with the outcome of a timer. The timer is removed, unless the outcome or a
-  /// notification has set it again.
+  /// notification has set it again. Its removal or new time comes last, like the end of a record.
   func entries(_ plan: OutcomePlan, of fired: NamedTimer) -> [LedgerEntry] {
-    var entries: [LedgerEntry] = []
     #if PLANTED_FAULTS
       if PlantedFault.firedTimerStays.isActive { return self.entries(keeping: plan.states, key: fired.timer.key) }
     #endif
-    let isSetAgain = plan.timers.contains { $0.name == fired.name }
-    if timer(fired.name) == fired.timer, !isSetAgain { entries.append(.timer(fired.name, nil)) }
-    entries += Self.entries(setting: plan.timers, key: fired.timer.key)
+    let again = plan.timers.filter { $0.name == fired.name }
+    var entries = Self.entries(setting: plan.timers.filter { $0.name != fired.name }, key: fired.timer.key)
     entries += self.entries(keeping: plan.states, key: fired.timer.key)
-    return entries + self.entries(counting: plan.counts)
+    entries += self.entries(counting: plan.counts)
+    if timer(fired.name) == fired.timer, again.isEmpty { entries.append(.timer(fired.name, nil)) }
+    return entries + Self.entries(setting: again, key: fired.timer.key)
   }
 
   /// Returns the table rows of the states that change.

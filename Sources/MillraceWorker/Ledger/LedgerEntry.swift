@@ -139,16 +139,14 @@ enum LedgerEntry: Sendable, Hashable {
 
 extension LedgerEntry {
   /// Returns the entries of one commit without superseded counter values, so that a counter that every record changes
-  /// is written once.
+  /// is written once. The last value takes the place of the first, before the ends of all records that it counts.
   static func withoutPassedCounts(_ entries: [LedgerEntry]) -> [LedgerEntry] {
+    var last: [String: LedgerEntry] = [:]
+    for entry in entries { if case .counter(let name, _) = entry { last[name] = entry } }
     // Most commits contain no counters.
-    guard entries.contains(where: { if case .counter = $0 { true } else { false } }) else { return entries }
-    var seen: Set<String> = []
-    var kept: [LedgerEntry] = []
-    for entry in entries.reversed() {
-      if case .counter(let name, _) = entry, !seen.insert(name).inserted { continue }
-      kept.append(entry)
+    guard !last.isEmpty else { return entries }
+    return entries.compactMap { entry in
+      if case .counter(let name, _) = entry { last.removeValue(forKey: name) } else { entry }
     }
-    return kept.reversed()
   }
 }

@@ -26,6 +26,8 @@
     case noOffsetsInTransaction = "no-offsets-in-transaction"
     /// Without transactions, the ledger is written before the records.
     case ledgerFirst = "ledger-first"
+    /// Without transactions, the end of a record is written to the ledger before its timers and states.
+    case endFirst = "end-first"
     /// A lane that starts does not restore its timers.
     case timersLostAtMove = "timers-lost-at-move"
     /// A lane that starts does not restore its states.

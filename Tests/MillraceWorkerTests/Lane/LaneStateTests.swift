@@ -44,6 +44,47 @@ import Testing
     #expect(rig.isIdle)
   }
 
+  // The entry of a record, or of the timer that fired, was written first. A process that was killed before the others
+  // lost them.
+  @Test(arguments: [1, 2])
+  func `without transactions, what has ended in the ledger has its timers, states and counts`(records: Int) throws {
+    let result = Outcome.Results.keeping("state", [1]).counting("count")
+    let setting = HandlerResult.decided(Outcome(.done(result)).settingTimer("first", at: .second(60), payload: []))
+    for steps in 0... as PartialRangeFrom<Int> {
+      var rig = LaneRig(mode: .atLeastOnce)
+      for id in 0..<records { rig.produce("\(id)", key: "k") }
+      rig.readAll()
+      for _ in 0..<records { rig.end(try rig.job(), setting) }
+      let isComplete = try rig.commit(.crash(steps: steps))
+      check(!isComplete)
+      let ledger = rig.log.durable
+      let ended = (0..<records).filter { isDone("\($0)", rig) }.count
+      if ended > 0 {
+        #expect(ledger.timer("first") != nil && ledger.state("state") == [1], "\(steps) steps")
+        #expect(ledger.counter("count") >= ended, "\(steps) steps")
+      }
+      if ended == records { break }
+    }
+    let next = Outcome(.done(result)).settingTimer("second", at: .second(120), payload: [])
+    for outcome in [next, next.settingTimer("first", at: .second(180), payload: [])] {
+      for steps in 0... as PartialRangeFrom<Int> {
+        var rig = LaneRig(mode: .atLeastOnce)
+        rig.produce("0", key: "k")
+        rig.readAll()
+        let first = Outcome(.done(Outcome.Results())).settingTimer("first", at: .second(60), payload: [])
+        rig.end(try rig.job(), .decided(first))
+        try rig.commitAll()
+        rig.passTime(60)
+        rig.end(try rig.job(), .decided(outcome))
+        _ = try rig.commit(.crash(steps: steps))
+        let ledger = rig.log.durable
+        if ledger.timer("first")?.at == .second(60) { continue }
+        #expect(ledger.timer("second") != nil && ledger.state("state") == [1] && ledger.counter("count") == 1)
+        break
+      }
+    }
+  }
+
   @Test func `an aborted commit is written again without a handler run`() throws {
     var rig = rig(reading: "a")
     rig.end(try rig.job(), Self.done)
