@@ -133,11 +133,7 @@ extension Rehearsal {
 extension Rehearsal {
   var campaigns: CampaignLog { CampaignLog(on: log, prefix: "") }
 
-  func start() throws -> CampaignStart {
-    // A command waits for its budget in real time, because nothing lets time pass meanwhile.
-    let budget = APIBudget(share: configuration.appStore.share, clock: .system)
-    return CampaignStart(campaigns, client: try client(budget), clock: clock)
-  }
+  func start() throws -> CampaignStart { CampaignStart(campaigns, client: try client(), clock: clock) }
 
   func draft(_ id: String = CampaignStart.newID()) throws -> Campaign {
     try CampaignDraft(product: Self.monthly, days: 7, reason: 3, storefronts: []).campaign(
