@@ -95,14 +95,30 @@ actor WorkerCluster {
     }
   }
 
-  /// Deletes a lane topic and creates it again, as soon as the brokers have forgotten the old one.
+  /// Deletes a lane topic, which has records, and creates it again, as soon as the brokers have forgotten the old one.
+  /// A leader that has not heard of the deletion still acknowledges records, and deletes them with the topic.
   nonisolated func recreate(_ topic: String) async throws {
+    let partitions = (0..<Int32(lanes)).map { TopicPartition(topic: topic, partition: $0) }
+    let old = try await log.highWatermarks(of: partitions, timeout: .seconds(30))
     try await connection.deleteTopic(topic)
     while true {
       do {
-        return try await connection.createTopic(topic, partitions: lanes)
+        try await connection.createTopic(topic, partitions: lanes)
+        break
       } catch let error as KafkaError where error.code == .topicAlreadyExists {
         try Task.checkCancellation()
+      }
+    }
+    func isNew(_ partition: TopicPartition, _ offsets: Range<Int64>) -> Bool {
+      let end = old[partition]?.upperBound ?? 0
+      return end == 0 || offsets.upperBound < end
+    }
+    while true {
+      try Task.checkCancellation()
+      do {
+        if try await log.highWatermarks(of: partitions, timeout: .seconds(30)).allSatisfy(isNew) { return }
+      } catch {
+        // The leader does not know the new topic yet. The test's time limit ends the wait.
       }
     }
   }
