@@ -12,7 +12,7 @@ public struct AdvancedCommerceOffer: AppStoreObject {
     set { self["period"] = newValue }
   }
 
-  /// The number of periods.
+  /// The number of periods, from 1 to 12.
   public var periodCount: Int64? {
     get { self["periodCount"] }
     set { self["periodCount"] = newValue }
@@ -32,9 +32,9 @@ public struct AdvancedCommerceOffer: AppStoreObject {
 
   /// The fields that Apple documents.
   public static let documentedFields: [DocumentedField<Self>] = [
-    DocumentedField("period", \.period),
-    DocumentedField("periodCount", \.periodCount),
-    DocumentedField("price", \.price),
-    DocumentedField("reason", \.reason),
+    DocumentedField("period", \.period, [.required]),
+    DocumentedField("periodCount", \.periodCount, [.required, .periodCountRange]),
+    DocumentedField("price", \.price, [.required]),
+    DocumentedField("reason", \.reason, [.required]),
   ]
 }

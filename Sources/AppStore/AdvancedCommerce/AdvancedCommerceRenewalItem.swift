@@ -1,29 +1,11 @@
 /// An item of an Advanced Commerce subscription that renews (Advanced Commerce API, `RenewalItem`). Prices are in
 /// thousandths of the currency.
-public struct AdvancedCommerceRenewalItem: AppStoreObject {
+public struct AdvancedCommerceRenewalItem: AdvancedCommerceItem, AdvancedCommerceDescribed {
   /// The object as received, including unknown fields.
   public var json: JSONObject
 
   /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
-
-  /// The developer's identifier for the item.
-  public var SKU: String? {
-    get { self["SKU"] }
-    set { self["SKU"] = newValue }
-  }
-
-  /// The description shown to the customer.
-  public var description: String? {
-    get { self["description"] }
-    set { self["description"] = newValue }
-  }
-
-  /// The name shown to the customer.
-  public var displayName: String? {
-    get { self["displayName"] }
-    set { self["displayName"] = newValue }
-  }
 
   /// The offer that applies.
   public var offer: AdvancedCommerceOffer? {

@@ -26,8 +26,8 @@ public struct AdvancedCommerceRequestInfo: AppStoreObject {
 
   /// The fields that Apple documents.
   public static let documentedFields: [DocumentedField<Self>] = [
-    DocumentedField("appAccountToken", \.appAccountToken),
+    DocumentedField("appAccountToken", \.appAccountToken, [.uuid]),
     DocumentedField("consistencyToken", \.consistencyToken),
-    DocumentedField("requestReferenceId", \.requestReferenceId),
+    DocumentedField("requestReferenceId", \.requestReferenceId, [.required, .uuid]),
   ]
 }

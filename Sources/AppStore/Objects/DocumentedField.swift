@@ -10,9 +10,21 @@ public struct DocumentedField<Object: AppStoreObject>: Sendable {
   let read: @Sendable (Object) -> JSON?
   let write: @Sendable (JSON, inout Object) -> Void
   let odd: @Sendable (JSON, String) -> [OddField]
+  /// The type of the property.
+  let type: any JSONRepresentable.Type
+  /// The constraints of the field in a request of the Advanced Commerce API.
+  let rules: [RequestRule]
+  /// The only value that Apple allows; nil if there are several.
+  let constant: String?
 
-  init<Value: JSONRepresentable>(_ name: String, _ property: any WritableKeyPath<Object, Value?> & Sendable) {
+  init<Value: JSONRepresentable>(
+    _ name: String, _ property: any WritableKeyPath<Object, Value?> & Sendable, _ rules: [RequestRule] = [],
+    constant: String? = nil
+  ) {
     self.name = name
+    self.rules = rules
+    self.constant = constant
+    type = Value.self
     kind = Value.jsonKind
     read = { $0[keyPath: property]?.jsonValue }
     write = { $1[keyPath: property] = Value(jsonValue: $0) }

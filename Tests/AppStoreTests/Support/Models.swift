@@ -10,7 +10,9 @@ struct Model: Sendable, CustomTestStringConvertible {
 
   init(_ type: any AppStoreObject.Type) { self.type = type }
 
-  static let all: [Model] = [
+  static let all = payloads + advancedCommerceRequests
+
+  private static let payloads: [Model] = [
     Model(ResponseBodyV2.self), Model(ResponseBodyV2DecodedPayload.self), Model(NotificationData.self),
     Model(NotificationSummary.self), Model(ExternalPurchaseToken.self), Model(AppData.self),
     Model(JWSTransactionDecodedPayload.self), Model(JWSRenewalInfoDecodedPayload.self), Model(AppTransaction.self),
@@ -31,6 +33,26 @@ struct Model: Sendable, CustomTestStringConvertible {
     Model(CheckTestNotificationResponse.self), Model(ExtendRenewalDateRequest.self),
     Model(MassExtendRenewalDateRequest.self), Model(UpdateAppAccountTokenRequest.self), Model(ConsumptionRequest.self),
     Model(ConsumptionRequestV1.self), Model(NotificationHistoryRequest.self),
+  ]
+
+  /// The requests of the Advanced Commerce API, and the objects in them.
+  static let advancedCommerceRequests: [Model] = [
+    Model(AdvancedCommerceOneTimeChargeCreateRequest.self), Model(AdvancedCommerceOneTimeChargeItem.self),
+    Model(AdvancedCommerceSubscriptionCreateRequest.self), Model(AdvancedCommerceSubscriptionCreateItem.self),
+    Model(AdvancedCommerceSubscriptionModifyInAppRequest.self), Model(AdvancedCommerceSubscriptionModifyAddItem.self),
+    Model(AdvancedCommerceSubscriptionModifyChangeItem.self), Model(AdvancedCommerceSubscriptionModifyRemoveItem.self),
+    Model(AdvancedCommerceSubscriptionModifyPeriodChange.self),
+    Model(AdvancedCommerceSubscriptionModifyDescriptors.self),
+    Model(AdvancedCommerceSubscriptionReactivateInAppRequest.self),
+    Model(AdvancedCommerceSubscriptionReactivateItem.self), Model(AdvancedCommerceSubscriptionCancelRequest.self),
+    Model(AdvancedCommerceSubscriptionRevokeRequest.self),
+    Model(AdvancedCommerceSubscriptionChangeMetadataRequest.self),
+    Model(AdvancedCommerceSubscriptionChangeMetadataDescriptors.self),
+    Model(AdvancedCommerceSubscriptionChangeMetadataItem.self),
+    Model(AdvancedCommerceSubscriptionPriceChangeRequest.self), Model(AdvancedCommerceSubscriptionPriceChangeItem.self),
+    Model(AdvancedCommerceSubscriptionMigrateRequest.self), Model(AdvancedCommerceSubscriptionMigrateDescriptors.self),
+    Model(AdvancedCommerceSubscriptionMigrateItem.self), Model(AdvancedCommerceSubscriptionMigrateRenewalItem.self),
+    Model(AdvancedCommerceRequestRefundRequest.self), Model(AdvancedCommerceRequestRefundItem.self),
   ]
 }
 

@@ -14,16 +14,22 @@ public struct RequestViolation: Error, Sendable, Hashable, CustomStringConvertib
   public let found: String
   /// The last path component of Apple's documentation page for the constraint.
   public let topic: String
+  private let collection: String
 
-  init(_ rule: RequestRule, _ field: String, found: String, topic: String? = nil) {
+  /// - Parameter collection: The API in the URL of the page.
+  init(
+    _ rule: RequestRule, _ field: String, found: String, topic: String? = nil,
+    of collection: String = "appstoreserverapi"
+  ) {
     self.rule = rule
     self.field = field
     self.found = found
     self.topic = topic ?? field
+    self.collection = collection
   }
 
   /// The URL of Apple's documentation page for the constraint.
-  public var page: String { "https://developer.apple.com/documentation/appstoreserverapi/\(topic.lowercased())" }
+  public var page: String { "https://developer.apple.com/documentation/\(collection)/\(topic.lowercased())" }
 
   /// The field, the rule, the problem and the URL of Apple's page.
   public var description: String { "\(field): \(rule.rawValue); \(found) (\(page))" }
@@ -74,4 +80,12 @@ public enum RequestRule: String, Sendable, Hashable, CaseIterable {
   case pathSegment = "must not be empty, . or .., and must not contain a slash, a backslash or a control character"
   /// A required value is empty.
   case notEmpty = "must not be empty"
+  /// A description for customers is too long.
+  case descriptionLength = "must have at most 45 characters"
+  /// A name for customers is too long.
+  case displayNameLength = "must have at most 30 characters"
+  /// An identifier of an item is too long.
+  case skuLength = "must have at most 128 characters"
+  /// An offer has no periods, or too many.
+  case periodCountRange = "must be from 1 to 12 periods"
 }
