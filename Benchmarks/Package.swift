@@ -42,6 +42,7 @@ let package = Package(
         .product(name: "millrace", package: "millrace"),
         .product(name: "millrace-ingress", package: "millrace"),
         .product(name: "millrace-postgres", package: "millrace"),
+        .product(name: "millrace-renewal-extensions", package: "millrace"),
         .product(name: "millrace-subscriptions", package: "millrace"),
         .product(name: "millrace-worker", package: "millrace"),
       ],

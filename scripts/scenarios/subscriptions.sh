@@ -4,7 +4,9 @@
 # is killed twice, so notifications are lost for good. The subscriptions workers and millrace-postgres are killed all the
 # time, and the database twice. Then the table may differ from the App Store only within running periods. After a backfill
 # it has to be equal, and so do the tables in PostgreSQL. Commitments are in the rows. The newest event about each consumable
-# has to be the right one. No event is published twice, except the purchase of a consumable that the ledger no longer lists.
+# has to be the right one. No event is published twice, except for what only the ledger recognizes and no longer lists.
+# A tool that Millrace does not know requests a mass extension. Its failures are dead letters until an operator adopts it.
+# Then each failed subscription that Apple can extend has to be extended once, and the campaign's figures have to be Apple's.
 # At the end three customers are erased, and a replay, a backfill and an import do not bring them back.
 #
 # With --full, 5,000 customers play 60 days in ten minutes, with release builds. `millrace backfill --follow` runs all the
@@ -38,13 +40,14 @@ need_swift
 need_packages "${build_packages[@]}" curl kcat postgresql python3
 cd "$root"
 
-scenario=scenarios/subscriptions.yaml days=15
+scenario=scenarios/subscriptions.yaml days=15 extended=12
 if $full; then
   [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ] || die "--full exceeds the embedded cluster: set KAFKA_BOOTSTRAP_SERVERS"
-  scenario=scripts/scenarios/subscriptions-60-days.yaml days=60
+  scenario=scripts/scenarios/subscriptions-60-days.yaml days=60 extended=40
   build_release
 else
-  build_programs millrace millrace-ingress millrace-subscriptions millrace-postgres appstore-simulator
+  build_programs millrace millrace-ingress millrace-subscriptions millrace-renewal-extensions millrace-postgres \
+    appstore-simulator
 fi
 # A day takes ten seconds.
 seconds=$((days * 10))
@@ -60,7 +63,7 @@ create_postgres "$temporary/postgres"
 start_postgres "$temporary/postgres"
 
 # The topics exist before the simulator starts, because it does not wait.
-echo "workers: { subscriptions: {} }" >"$temporary/topics.yaml"
+echo "workers: { subscriptions: {}, renewal-extensions: {} }" >"$temporary/topics.yaml"
 export MILLRACE_CONFIG=$temporary/topics.yaml
 use_cluster subscriptions
 
@@ -89,6 +92,7 @@ appStore:
 workers:
   # Six hours are 2.5 seconds.
   subscriptions: { handlerTimeout: 1h, settings: { entitlementMargin: 6h } }
+  renewal-extensions: { handlerTimeout: 1h }
 ingress: { host: 127.0.0.1, port: $ingress }
 admin: { host: 127.0.0.1, port: $admin }
 postgres: { url: "$postgres_url", tables: [subscriptions, purchases, events], notify: true }
@@ -119,6 +123,23 @@ start_table_writer() {
   writers[$1]=$!
 }
 
+# The mass extension as the tool that requested it knows it; see the first event of the scenario.
+extension=00000000-0000-4000-8000-000000000000 weekly=com.example.app.weekly adopted=false
+origin=$(sed -E 's/.*origin: "([^"]+)".*/\1/' "$temporary/clock.yaml")
+requested=$(date --utc --date "$origin $extended days" +%FT%TZ)
+# unmatched prints how many of its failures are dead letters.
+unmatched() {
+  "$bin/millrace" dead-letters list --worker renewal-extensions --open --each --json 2>>"$temporary/adopt.log" |
+    grep -c campaign-not-found || true
+}
+# adopt registers the mass extension. If it is registered, the failures that wait are sent to the worker again.
+# It waits in the scenario's time, in which three days are 26 seconds.
+adopt() {
+  "$bin/millrace" campaigns adopt "$extension" --product "$weekly" --days 5 --reason 3 --since "$requested" \
+    --why "started by our script" --yes --wait 3d >>"$temporary/adopt.log" 2>&1 ||
+    { logs; die "the mass extension was not adopted: $(cat "$temporary/adopt.log")"; }
+}
+
 running=() writers=()
 "$bin/millrace" postgres migrate >"$temporary/migrate.log" 2>&1 || { logs; die "could not create the tables"; }
 start_ingress 1
@@ -126,6 +147,8 @@ for number in $(seq "$workers"); do
   start_worker "$number"
   start_table_writer "$number"
 done
+MILLRACE_ADMIN_PORT=0 start "$temporary/extensions.log" "$bin/millrace-renewal-extensions"
+extender=$!
 if $full; then
   MILLRACE_ADMIN_PORT=0 start "$temporary/follow.log" "$bin/millrace" backfill --follow --every 6h --look-back 8d
   follower=$!
@@ -154,7 +177,16 @@ while [ $((SECONDS - begin)) -lt "$seconds" ]; do
     outages=$((outages + 1))
     start_ingress $((outages + 1))
   fi
+  # An operator finds the first failures among the dead letters. Apple is still extending.
+  if ! $adopted && [ $((SECONDS - begin)) -gt $((extended * 10)) ]; then
+    waiting=$(unmatched)
+    if [ "$waiting" -gt 0 ]; then
+      adopt
+      adopted=true
+    fi
+  fi
 done
+$adopted || { logs; die "no failure of the mass extension became a dead letter"; }
 sent=$(grep -o '"notificationUUID":"[^"]*"' "$temporary/sent.jsonl" | sort -u | wc -l)
 echo "    $kills workers, $kills table writers, $outages ingresses and the database $databases times killed, $sent notifications sent"
 
@@ -188,6 +220,10 @@ for line in open(sys.argv[1]):
 }
 
 query() { "$postgres_bin/psql" -qAt "$postgres_url" -c "$1"; }
+# topic_records TOPIC prints the records of a topic as lines of JSON.
+topic_records() {
+  kcat -C -b "$bootstrap" -t "${MILLRACE_TOPICS_PREFIX:-}$1" -o beginning -e -q -J 2>>"$temporary/kcat.log"
+}
 # differing_consumables [--complete] compares the notifications of sent-before.jsonl with the events in PostgreSQL.
 differing_consumables() {
   query "SELECT json_build_object('type', type, 'transactionId', data->>'transactionId',
@@ -203,6 +239,31 @@ compare_consumables() {
     sleep 2
   done
   cat "$temporary/consumables.log"
+}
+
+# differing_extensions compares the results of the failures with what the App Store sent and answered.
+differing_extensions() {
+  topic_records appstore.events.renewal-extensions >"$temporary/extension-events"
+  "$bin/millrace" campaigns show "$extension" --json >"$temporary/campaign.json" 2>>"$temporary/adopt.log" &&
+    curl --silent --show-error --fail "http://127.0.0.1:$sandbox/simulator/report" >"$temporary/report.json" &&
+    python3 scripts/scenarios/extensions.py "$temporary" "$weekly"
+}
+# compare_extensions does it again until the last failure has a result. Then it compares the rows of the subscriptions that a
+# retry extended.
+compare_extensions() {
+  local tries=40 ids
+  # A failure may have become a dead letter while the first adoption was under way.
+  [ "$(unmatched)" = 0 ] || adopt
+  until differing_extensions >"$temporary/extensions.txt" 2>&1; do
+    [ $((tries--)) -gt 0 ] || { logs; cat "$temporary/extensions.txt" >&2; die "the mass extension differs"; }
+    sleep 2
+  done
+  echo "    $waiting failures were dead letters when the operator looked"
+  cat "$temporary/extensions.txt"
+  mapfile -t ids <"$temporary/extended.txt"
+  differing "${ids[@]}" >"$temporary/extended.jsonl"
+  echo "    of the rows of the ${#ids[@]} extended by a retry, $(wc -l <"$temporary/extended.jsonl") differ"
+  [ ! -s "$temporary/extended.jsonl" ] || die "rows differ: $(cat "$temporary/extended.jsonl")"
 }
 
 say "Comparing the table with the App Store"
@@ -237,6 +298,8 @@ else
     echo "    $(wc -l <"$temporary/after.jsonl") differ after backfill $pass"
   done
 fi
+say "Comparing the adopted mass extension with the App Store"
+compare_extensions
 ! $full || differing >"$temporary/after.jsonl"
 "$bin/millrace" subscriptions verify --sample 100000 --json >"$temporary/all.jsonl" 2>/dev/null || true
 ! $full || stop "$follower" || die "millrace backfill --follow ended with status $? after SIGTERM"
@@ -277,8 +340,7 @@ topic_rows() {
 }
 topic_rows appstore.subscriptions >"$temporary/kafka-subscriptions"
 topic_rows appstore.purchases >"$temporary/kafka-purchases"
-kcat -C -b "$bootstrap" -t "${MILLRACE_TOPICS_PREFIX:-}appstore.events.subscriptions" -o beginning -e -q -J \
-  >"$temporary/kafka-events" 2>>"$temporary/kcat.log"
+for worker in subscriptions renewal-extensions; do topic_records "appstore.events.$worker"; done >"$temporary/kafka-events"
 compare_consumables --complete
 once=true
 published=$(python3 scripts/scenarios/repeated.py "$temporary/kafka-events" 2>"$temporary/repeated.log") || once=false
@@ -354,6 +416,7 @@ PYTHON
 # With more traffic the tables are never quite up to date. The run without --full erases customers.
 if $full; then
   for number in $(seq "$workers"); do stop "${writers[$number]}" || die "a millrace-postgres ended with status $? after SIGTERM"; done
+  stop "$extender" || die "millrace-renewal-extensions ended with status $? after SIGTERM"
   exit
 fi
 
@@ -420,4 +483,5 @@ until curl --silent "http://127.0.0.1:$worker/metrics" | awk '/^millrace_worker_
   sleep 1
 done
 stop "${running[1]}" || { logs; die "the worker ended with status $? after SIGTERM"; }
+stop "$extender" || { logs; die "millrace-renewal-extensions ended with status $? after SIGTERM"; }
 stays_erased "after ${replayed}a backfill and an import"
