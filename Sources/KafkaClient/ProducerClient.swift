@@ -12,7 +12,7 @@ final class ProducerClient: Sendable {
   /// The number of records that librdkafka has accepted and not reported on.
   private let unreported = Atomic<Int>(0)
   private let failed = Atomic<Bool>(false)
-  /// Whether nobody will serve the reports of further records.
+  /// Whether the client takes no further records, because their reports would not be served.
   private let isClosed = Atomic<Bool>(false)
   private let abandonedFor = Mutex<KafkaError?>(nil)
 

@@ -96,7 +96,7 @@ actor WorkerCluster {
   }
 
   /// Deletes a lane topic, which has records, and creates it again, as soon as the brokers have forgotten the old one.
-  /// A leader that has not heard of the deletion still acknowledges records, and deletes them with the topic.
+  /// Until the leader deletes the old topic, it acknowledges records that it then deletes too.
   nonisolated func recreate(_ topic: String) async throws {
     let partitions = (0..<Int32(lanes)).map { TopicPartition(topic: topic, partition: $0) }
     let old = try await log.highWatermarks(of: partitions, timeout: .seconds(30))
