@@ -69,13 +69,13 @@ final class FleetRun: @unchecked Sendable {
     while Simulation.worldTime - start < plan.recoveryLimit {
       await pause(.seconds(1))
       operate()
-      if isDone {
-        recovery = Simulation.worldTime - start
-        break
-      }
+      guard isDone else { continue }
+      recovery = Simulation.worldTime - start
+      // Late copies of requests, timers, and a worker that notices a topic that was created again.
+      await pause(.seconds(10))
+      if isDone { return }
+      recovery = nil
     }
-    // Late copies of requests, and timers.
-    if recovery != nil { await pause(.seconds(10)) }
   }
 
   private func feed() async {
