@@ -28,10 +28,11 @@ struct LaneParts: Sendable {
 
   var readRetry: TopicReadRetry { TopicReadRetry(topics: topics, log: log, clock: clock, logger: logger) }
 
-  /// Counts and logs offsets whose records were deleted before the worker read them.
-  /// - Parameter count: The number of lost offsets, if the worker has read some offsets of the range.
-  func report(lost: Range<Int64>, count: Int? = nil, of source: TopicPartition) {
-    metrics.lost(count ?? lost.count, topic: source.topic)
+  /// Counts and logs offsets whose records were deleted before the worker read them, unless this process has counted
+  /// them before.
+  func report(lost: Range<Int64>, of source: TopicPartition) {
+    let count = metrics.lost(lost, of: source)
+    guard count > 0 else { return }
     logger.error(
       """
       records were deleted before this worker read them; increase `retention.ms`, and fetch the missing notifications \
@@ -39,7 +40,7 @@ struct LaneParts: Sendable {
       """,
       metadata: [
         "source": "\(source)", "read": "\(lost.lowerBound)", "oldest": "\(lost.upperBound)",
-        "records-at-most": "\(count ?? lost.count)",
+        "records-at-most": "\(count)",
       ])
   }
 

@@ -30,8 +30,6 @@ actor LaneSupervisor {
   private var measured: [TopicPartition: LaneProgress.Source] = [:]
   /// The number of measurements that have failed in a row.
   private var unmeasured = 0
-  /// The offsets up to which deleted records of running lanes are reported as lost.
-  private var lost: [TopicPartition: Int64] = [:]
   /// The positions of running lanes at the last measurement of the lag, and since when they have not moved.
   private var positions: [TopicPartition: (read: Int64, since: MillraceClock.Instant)] = [:]
 
@@ -209,14 +207,11 @@ actor LaneSupervisor {
   /// Kafka let it skip, without an error, since the last measurement.
   private func reportLost(_ source: LaneProgress.Source, of partition: TopicPartition, before oldest: Int64) {
     let last = measured.updateValue(source, forKey: partition) ?? source
-    let first = max(last.read, lost[partition] ?? 0)
-    guard first < oldest else { return }
-    let unread = max(0, oldest - max(first, source.read))
+    guard last.read < oldest else { return }
+    let unread = max(0, oldest - source.read)
     // Some of the passed offsets had no record. The metric is an upper bound.
-    let skipped = min(source.passed - last.passed, oldest - unread - first)
-    lost[partition] = oldest
-    guard unread + skipped > 0 else { return }
-    parts.report(lost: first..<oldest, count: Int(unread + skipped), of: partition)
+    let skipped = min(source.passed - last.passed, oldest - unread - last.read)
+    parts.report(lost: oldest - unread - skipped..<oldest, of: partition)
   }
 
   /// Compares the topics of the running lanes with the records that the lanes have read. A topic that was created again
@@ -326,7 +321,6 @@ actor LaneSupervisor {
     await lane.work.value
     await parts.commands.forget(epoch)
     lanes[epoch] = nil
-    lost = lost.filter { $0.key.partition != epoch.lane }
     measured = measured.filter { $0.key.partition != epoch.lane }
     positions = positions.filter { $0.key.partition != epoch.lane }
     parts.metrics.left(lane: epoch.lane, topics: parts.topics.sources)

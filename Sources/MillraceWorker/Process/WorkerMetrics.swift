@@ -1,6 +1,7 @@
 // The metrics of a worker. Names and labels are a public interface. A test compares them with `docs/metrics.md`.
 
 internal import CoreMetrics
+internal import KafkaClient
 internal import Metrics
 internal import Synchronization
 
@@ -53,6 +54,7 @@ struct WorkerMetrics: Sendable {
 
   private let factory: any MetricsFactory
   private let worker: (String, String)
+  private let lostOffsets = LostOffsets()
   private let commitTime: Metrics.Timer
   private let restoreTime: Metrics.Timer
   private let lateness: Metrics.Timer
@@ -113,9 +115,15 @@ struct WorkerMetrics: Sendable {
     for name in names { count("millrace_worker_events_total", [("event", name)]) }
   }
 
-  func lost(_ records: Int, topic: String) {
-    Counter(label: "millrace_worker_records_lost_total", dimensions: [worker, ("topic", topic)], factory: factory)
-      .increment(by: records)
+  /// Counts offsets as lost, each once: a lane that starts again finds the offsets that a measurement has counted.
+  /// - Returns: The number of offsets that were not counted before.
+  func lost(_ offsets: Range<Int64>, of source: TopicPartition) -> Int {
+    let new = lostOffsets.insert(offsets, of: source)
+    Counter(
+      label: "millrace_worker_records_lost_total", dimensions: [worker, ("topic", source.topic)], factory: factory
+    )
+    .increment(by: new)
+    return new
   }
 
   func unreadable(topic: String) { count("millrace_worker_unreadable_records_total", [("topic", topic)]) }
@@ -232,6 +240,23 @@ private final class KeptMetrics<Labels: Hashable & Sendable, Metric: Sendable>: 
       if known == nil { state.metrics[labels] = metric }
       state.last = (labels, metric)
       return metric
+    }
+  }
+}
+
+/// The offsets that were counted as lost.
+private final class LostOffsets: Sendable {
+  private let counted = Mutex<[TopicPartition: RangeSet<Int64>]>([:])
+
+  /// Adds offsets and returns how many were not there.
+  func insert(_ offsets: Range<Int64>, of source: TopicPartition) -> Int {
+    counted.withLock { counted in
+      var set = counted[source] ?? RangeSet()
+      let length = { set.ranges.reduce(0) { $0 + $1.count } }
+      let before = length()
+      set.insert(contentsOf: offsets)
+      counted[source] = set
+      return length() - before
     }
   }
 }

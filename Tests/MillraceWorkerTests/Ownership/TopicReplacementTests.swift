@@ -323,12 +323,6 @@ import Testing
   @Test func `records that were deleted ahead of a running worker are counted`() async throws {
     let book = Book()
     let (fleet, process) = try await worker(book)
-    func lost() -> Int {
-      let line = fleet.metrics.render().split(separator: "\n").first {
-        $0.hasPrefix("millrace_worker_records_lost_total{") && $0.contains(WorkerFleet.live)
-      }
-      return line.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) } ?? 0
-    }
     await process.measureLag()
     // The worker has already skipped the deleted records when it measures.
     process.log.pause()
@@ -337,12 +331,46 @@ import Testing
     process.log.resume()
     #expect(await fleet.until { fleet.answered().contains("new5") && fleet.isRead() } != nil)
     await process.measureLag()
-    #expect(lost() == 5)
+    #expect(lost(fleet) == 5)
     // Retention that deletes handled records is no loss.
     try fleet.log.trim(Self.live, before: 10)
     await process.measureLag()
     await process.checkTopics()
-    #expect(lost() == 5 && !process.isOver)
+    #expect(lost(fleet) == 5 && !process.isOver)
     await process.crash()
+  }
+  @Test func `deleted records are counted once if their lane starts again`() async throws {
+    let fleet = try WorkerFleet(lanes: 1)
+    let gate = Latch()
+    let handler = FleetHandler(Book()) { item, recorder in
+      if item.id == "new5" { try await gate.wait() }
+      return try await FleetHandler.answer(item, recorder)
+    }
+    let process = fleet.start("p", isKept: false, handler)
+    for id in Self.ids("old", 4) { try fleet.put(id, key: id) }
+    try #require(await fleet.until { fleet.answered().count == 4 && fleet.isRead() } != nil)
+    await process.measureLag()
+    process.log.pause()
+    for id in Self.ids("new", 6) { try fleet.put(id, key: id) }
+    try fleet.log.trim(Self.live, before: 9)
+    process.log.resume()
+    #expect(await fleet.until { await process.held() == 1 } != nil)
+    await process.measureLag()
+    #expect(lost(fleet) == 5)
+    // The committed offset is still before the deleted records when the lane starts again.
+    process.log.fail(
+      .commitTransaction, with: [KafkaError(code: .fenced, operation: "test", reason: "test", isFatal: true)])
+    gate.open()
+    #expect(await fleet.until { fleet.answered().contains("new5") && fleet.isRead() } != nil)
+    #expect(lost(fleet) == 5 && fleet.rejoins() == ["fenced": 1])
+    await process.crash()
+  }
+
+  /// Returns the number of records of the live topic that were counted as lost.
+  private func lost(_ fleet: WorkerFleet) -> Int {
+    let line = fleet.metrics.render().split(separator: "\n").first {
+      $0.hasPrefix("millrace_worker_records_lost_total{") && $0.contains(WorkerFleet.live)
+    }
+    return line.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) } ?? 0
   }
 }

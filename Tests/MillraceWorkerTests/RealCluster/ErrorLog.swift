@@ -16,7 +16,7 @@ extension ConsumerRecord {
   }
 }
 
-/// Collects the messages that are logged as errors.
+/// Collects the messages that are logged as warnings or errors.
 final class ErrorLog: Sendable {
   private let state = Mutex<[String]>([])
   var lines: [String] { state.withLock { $0 } }
@@ -26,7 +26,7 @@ final class ErrorLog: Sendable {
   private struct Handler: LogHandler {
     let log: ErrorLog
     var metadata: Logger.Metadata = [:]
-    var logLevel: Logger.Level = .error
+    var logLevel: Logger.Level = .warning
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
       get { metadata[key] }

@@ -137,7 +137,7 @@ struct TopicReplacementOnClusterTests {
     let counted = lines.compactMap { line in
       line.split(separator: " ").first { $0.hasPrefix("records-at-most=") }.flatMap { Int($0.dropFirst(16)) }
     }.reduce(0, +)
-    #expect((lost...ahead.count).contains(counted), "\(lost): \(lines)")
+    #expect((lost...ahead.count).contains(counted), "\(lost): \(errors.lines)")
   }
 }
 
