@@ -310,6 +310,43 @@ import Testing
     #expect(try await rehearsal.campaigns.table()[right.id]?.days == 7)
   }
 
+  @Test func `a cancellation that the operator has not seen counts, whatever its clock`() async throws {
+    let rehearsal = try Rehearsal { $0.massExtension = MassExtensionSettings(startDelay: .seconds(86_400)) }
+    _ = try rehearsal.subscribe(1)
+    let start = try rehearsal.start()
+    let plan = try await start.adoptable(try await foreign(rehearsal))
+    // Another operator, whose clock is a minute behind, has adopted and cancelled it meanwhile.
+    var other = plan
+    let time = try #require(plan.adoptedAt)
+    other.adoptedAt = time - .seconds(60)
+    let cancellation = Campaign.Cancellation(at: time - .seconds(30), by: "bob", why: "the wrong days")
+    try await rehearsal.campaigns.append([.campaign(other), .cancellation(campaign: plan.id, cancellation)])
+    let error = await #expect(throws: OperationError.self) { try await start.adopt(plan, knowing: [], why: "w") }
+    #expect(error?.description.contains("bob cancelled it") == true, "\(error?.description ?? "")")
+    // An operator who has seen the cancellation may adopt it again.
+    #expect(try await start.adopt(try await start.adoptable(plan), knowing: [], why: "w") == .adopted)
+    #expect(try await rehearsal.campaigns.table()[plan.id]?.cancellation == nil)
+  }
+
+  @Test func `an adoption stops if another one with other terms is at work`() async throws {
+    let rehearsal = try Rehearsal { $0.massExtension = MassExtensionSettings(startDelay: .seconds(86_400)) }
+    _ = try rehearsal.subscribe(1)
+    let start = try rehearsal.start()
+    let plan = try await start.adoptable(try await foreign(rehearsal))
+    let (run, audit) = (CommandID.new(), AuditLog(on: rehearsal.log, prefix: ""))
+    func record(_ phase: AuditRecord.Phase) -> AuditRecord {
+      AuditRecord(
+        run: run, .campaignAdopt, phase, by: "bob", source: "millrace", at: rehearsal.now, target: plan.id,
+        selection: ["extendByDays": 70])
+    }
+    try await audit.append([record(.started(parts: 1))])
+    let error = await #expect(throws: OperationError.self) { try await start.adopt(plan, knowing: [], why: "w") }
+    #expect(error?.description.contains("bob adopts it with other terms") == true, "\(error?.description ?? "")")
+    #expect(try await rehearsal.campaigns.table()[plan.id] == nil)
+    try await audit.append([record(.ended(part: AuditRecord.everything, result: .failed("no"), counts: []))])
+    #expect(try await start.adopt(plan, knowing: [], why: "w") == .adopted)
+  }
+
   @Test func `failures that a cancelled adoption withheld run after another adoption if they are replayed`()
     async throws
   {

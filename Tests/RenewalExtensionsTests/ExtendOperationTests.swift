@@ -217,6 +217,24 @@ import Testing
     }
   }
 
+  @Test func `of two operators who read the question at once, one extends`() async throws {
+    let rehearsal = try Rehearsal()
+    let id = try rehearsal.subscribe(1)[0]
+    let operation = try operation(rehearsal)
+    func plan() async throws -> ExtendOperation.Plan {
+      try await operation.plan("\(id)", days: 7, reason: 1, identifier: nil)
+    }
+    let (first, second) = (try await plan(), try await plan())
+    guard case .applied = try await operation.run(first, why: "w") else { throw NotAccepted() }
+    let error = await #expect(throws: OperationError.self) { _ = try await operation.run(second, why: "w") }
+    #expect(error?.description.contains("has requested an extension since") == true)
+    #expect(rehearsal.extensions(of: id) == 1 && rehearsal.extensionCalls == 1)
+    // The refused run is over, so a new plan can be run.
+    let third = try await plan()
+    #expect(third.open.isEmpty)
+    guard case .applied = try await operation.run(third, why: "w") else { throw NotAccepted() }
+  }
+
   @Test func `a new request shows the earlier ones whose outcome is unknown`() async throws {
     let rehearsal = try Rehearsal { $0.requestMemory = .nothing }
     let id = "\(try rehearsal.subscribe(1)[0])"

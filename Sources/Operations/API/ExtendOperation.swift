@@ -42,6 +42,8 @@ package struct ExtendOperation: Sendable {
     package var earlier: Earlier?
     /// The requests of the last year with other identifiers whose outcome is unknown.
     var open: [AuditEntry] = []
+    /// The runs that the audit trail had.
+    var seen: Set<String> = []
 
     /// The plan as text.
     package var lines: [String] {
@@ -86,8 +88,9 @@ package struct ExtendOperation: Sendable {
     guard let state, let present = state.transaction?.payload else {
       throw Self.refusal("Apple has no subscription with this originalTransactionId", id)
     }
-    let entries = try await audit.trail().entries.filter { $0.action == .extend && $0.target == id }
+    let entries = try await entries(of: id)
     var plan = Plan(original: id, request: request, present: present)
+    plan.seen = Set(entries.map(\.run))
     plan.earlier = try Self.earlier(plan, in: entries)
     guard plan.earlier == nil else { return plan }
     try Self.check(state, present, id, now: clock.wallTime)
@@ -113,8 +116,13 @@ package struct ExtendOperation: Sendable {
     return request
   }
 
+  private func entries(of id: String) async throws -> [AuditEntry] {
+    try await audit.trail().entries.filter { $0.action == .extend && $0.target == id }
+  }
+
   /// Sends a request. The audit trail has it before Apple. If an earlier request had its effect, nothing is sent.
-  /// - Throws: `APIError` if Apple has not answered and nothing was extended.
+  /// - Throws: ``OperationError`` if another request began since the plan; `APIError` if Apple has not answered and nothing
+  ///   was extended.
   package func run(_ plan: Plan, why: String) async throws -> ExtensionAnswer {
     let run = CommandID.new()
     func record(_ phase: AuditRecord.Phase) -> AuditRecord {
@@ -134,6 +142,18 @@ package struct ExtendOperation: Sendable {
       return earlier.answer
     }
     try await audit.append([record(.started(parts: 1))])
+    do {
+      // Each run reads after it has written, so of two at the same time at least one sees the other.
+      let others = try await entries(of: plan.original)
+      if let other = others.last(where: { $0.run != run && !plan.seen.contains($0.run) && !$0.hasFailed }) {
+        throw OperationError(
+          .failed, "\(other.by) has requested an extension since, at \(other.startedAt.rfc3339)", at: plan.original,
+          remedy: "run the command again, which shows what became of it")
+      }
+    } catch {
+      await audit.endEarly(by: error) { record(.ended(part: AuditRecord.everything, result: $0, counts: [])) }
+      throw error
+    }
     let answer: ExtensionAnswer
     do {
       let response = try await client.extendSubscriptionRenewalDate(plan.original, plan.request, in: environment)
@@ -186,7 +206,7 @@ package struct ExtendOperation: Sendable {
       guard identifier != plan.request.requestIdentifier, let last = same.last,
         last.startedAt > clock.wallTime - Self.year,
         !same.contains(where: { $0.result?.rawValue == "done" }),
-        !same.allSatisfy({ $0.result?.rawValue == "failed" })
+        !same.allSatisfy(\.hasFailed)
       else { return nil }
       return last
     }.sorted { $0.startedAt < $1.startedAt }

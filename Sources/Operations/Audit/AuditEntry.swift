@@ -39,6 +39,9 @@ package struct AuditEntry: Sendable, Hashable {
     return results.sorted { $0.key < $1.key }.map(\.value).first { $0 != .done } ?? .done
   }
 
+  /// Whether the run is over and had no effect.
+  var hasFailed: Bool { result?.rawValue == "failed" }
+
   /// The entry as a JSON object; unknown values are omitted.
   package var json: JSONObject {
     var json: JSONObject = ["run": .string(run), "action": .string(action.rawValue), "by": .string(by)]

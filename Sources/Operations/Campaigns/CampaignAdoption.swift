@@ -36,6 +36,7 @@ extension CampaignStart {
       // Later than the cancellation, whose time another machine's clock gave.
       let cancelled = known.cancellation.map { $0.at + .milliseconds(1) } ?? clock.wallTime
       adopted.adoptedAt = max(clock.wallTime, cancelled)
+      adopted.cancellation = known.cancellation
     }
     guard campaign.until == nil else { return adopted }
     switch try await news(of: adopted) {
@@ -84,13 +85,17 @@ extension CampaignStart {
     guard let known = try await campaigns.wholeTable()[campaign.id] else { return false }
     if known.state == .accepted, known.cancellation == nil, known.isDescribed(like: campaign) { return true }
     try await checkReplaceable(known)
-    if let cancellation = known.cancellation, let time = campaign.adoptedAt, cancellation.at >= time {
+    // Compared with the one that this operator has seen, because the time is another machine's.
+    if let cancellation = known.cancellation, cancellation != campaign.cancellation {
       throw OperationError(
         .usage, "\(cancellation.by) cancelled it at \(cancellation.at.rfc3339): \(cancellation.why)", at: known.id,
         remedy: "if it is right, run the command again")
     }
     return false
   }
+
+  /// An adoption without an end that began earlier was killed.
+  private static let longestAdoption = Duration.seconds(600)
 
   /// Registers a mass extension. Nothing is sent to Apple.
   ///
@@ -101,6 +106,17 @@ extension CampaignStart {
   package func adopt(_ campaign: Campaign, knowing known: [Campaign], why: String) async throws -> Result {
     let audit = CampaignAudit(campaigns: campaigns, clock: clock, action: .campaignAdopt, by: campaign.by, why: why)
     return try await audit.record(of: campaign, selection: campaign.adoptedSelection) {
+      // Each adoption reads after the audit trail has it, so of two at the same time at least one sees the other.
+      let running = try await AuditLog(on: campaigns.log, prefix: campaigns.prefix).trail().entries.last { entry in
+        entry.action == .campaignAdopt && entry.target == campaign.id && !entry.isOver
+          && entry.selection != campaign.adoptedSelection
+          && entry.startedAt > clock.wallTime - Self.longestAdoption
+      }
+      if let running {
+        throw OperationError(
+          .usage, "\(running.by) adopts it with other terms at the same time", at: campaign.id,
+          remedy: "agree on the terms, then run the command again")
+      }
       if try await isAdopted(campaign) { return .adopted }
       var records: [CampaignRecord] = []
       if let time = campaign.seenAt { records.append(.status(campaign: campaign.id, inProgressAt: time)) }
