@@ -61,9 +61,16 @@ struct AnswerMemory: Sendable, Hashable {
       answers[index].decision = newest
       answers[index].isDecidedBefore = true
     }
-    if answers.count > Self.limit { answers.removeFirst() }
+    if answers.count > Self.limit {
+      // Of requests in a row that ended without an answer, the first suffices.
+      let spare = answers.indices.dropFirst().first { answers[$0].sentAt == nil && answers[$0 - 1].sentAt == nil }
+      answers.remove(at: spare ?? 0)
+    }
     return true
   }
+
+  /// Whether Apple has an answer to a request before a time.
+  func hasAnswer(before time: Timestamp) -> Bool { answers.contains { $0.sentAt != nil && $0.askedAt <= time } }
 
   /// Returns the index of the answer to the last request before a decision.
   private func index(of decision: RefundDecision) -> Int? { answers.lastIndex { $0.askedAt <= decision.at } }

@@ -151,3 +151,8 @@ package struct UnanswerableRequest: Error {
     self.detail = detail
   }
 }
+
+extension ConsumptionQuestion {
+  /// When Apple signed the request.
+  var askedAt: Timestamp { deadline.planned - ConsumptionDeadline.time }
+}

@@ -47,10 +47,10 @@ extension ConsumptionWorker {
   func unanswered(
     _ question: ConsumptionQuestion, with results: Outcome.Results, in context: HandlerContext
   ) async throws -> Outcome {
-    guard let memory = try await readableMemory(of: question, in: context), !memory.answers.isEmpty else {
-      return settled(question, results)
-    }
-    let end = context.clock.wallTime + AnswerMemory.time
+    let end = question.deadline.final + AnswerMemory.time
+    guard context.clock.wallTime < end, let memory = try await readableMemory(of: question, in: context),
+      memory.hasAnswer(before: question.askedAt)
+    else { return settled(question, results) }
     return remembering(question, sentAt: nil, nil, memory, until: end, results)
   }
 
@@ -60,7 +60,7 @@ extension ConsumptionWorker {
   ) -> Outcome {
     var memory = known
     let answer = RememberedAnswer(
-      purchase: AskedPurchase(question), askedAt: question.deadline.planned - ConsumptionDeadline.time, sentAt: sentAt,
+      purchase: AskedPurchase(question), askedAt: question.askedAt, sentAt: sentAt,
       preference: preference, storefront: question.storefront)
     guard memory.add(answer) else { return settled(question, results) }
     let timer = OutcomeTimer(answer.purchase)

@@ -448,6 +448,28 @@ import Testing
     #expect(taken?.purchase.notificationUUID == "n5")
   }
 
+  @Test func `requests without an answer do not displace an answer`() {
+    let start = Timestamp(millisecondsSince1970: 1_767_225_600_000)
+    var memory = AnswerMemory()
+    for number in 0..<14 {
+      let time = start + .seconds(86_400 * number)
+      let question = ConsumptionQuestion(
+        notificationId: "n\(number)", version: .v2, bundleId: "b", environment: .production, transactionId: "1",
+        productId: "p", deadline: ConsumptionDeadline(signedDate: time, receivedAt: time))
+      _ = memory.add(
+        RememberedAnswer(
+          purchase: AskedPurchase(question), askedAt: time, sentAt: number == 0 || number == 12 ? time : nil))
+    }
+    let kept = memory.answers.map(\.purchase.notificationUUID)
+    #expect(kept.count == 10 && Set(["n0", "n1", "n12", "n13"]).isSubset(of: kept), "\(kept)")
+    // A decision about a request without an answer is no outcome of the first answer.
+    let decision = RefundDecision(
+      kind: .refunded, notificationId: "d", transactionId: "1", at: start + .seconds(86_400 * 5 + 60))
+    let taken = memory.take(decision, at: decision.at)
+    #expect(taken == nil)
+    #expect(memory.hasAnswer(before: start) && !memory.hasAnswer(before: start - .seconds(1)))
+  }
+
   // MARK: - Other versions
 
   @Test func `an answer is published even if the earlier answers in the ledger are unreadable`() async throws {
