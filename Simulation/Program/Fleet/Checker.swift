@@ -44,7 +44,7 @@ struct Checker {
     events = fleet.cluster.records(in: fleet.topics.events).map(Event.init)
     dead = Dictionary(
       fleet.cluster.records(in: fleet.topics.deadLetters).map {
-        (Fleet.header("ce_id", of: $0), Fleet.header("millrace-reason", of: $0))
+        (NamedTimer($0)?.name ?? Fleet.header("ce_id", of: $0), Fleet.header("millrace-reason", of: $0))
       }
     ) { $1 }
   }

@@ -66,7 +66,8 @@ final class FleetRun: @unchecked Sendable {
     if rest > .zero { await pause(rest) }
     heal()
     let start = Simulation.worldTime
-    while Simulation.worldTime - start < plan.recoveryLimit {
+    var limit = plan.recoveryLimit
+    while Simulation.worldTime - start < limit {
       await pause(.seconds(1))
       operate()
       guard isDone else { continue }
@@ -75,6 +76,7 @@ final class FleetRun: @unchecked Sendable {
       await pause(.seconds(10))
       if isDone { return }
       recovery = nil
+      limit = max(limit, Simulation.worldTime - start + .seconds(60))
     }
   }
 
