@@ -38,7 +38,7 @@ import Testing
     #expect(Set(fleet.eventIDs()).count == 10)
     #expect(book.calls.count == 10 && book.calls.values.allSatisfy { $0.count == 1 })
     #expect(fleet.rejoins() == ["fenced": 1])
-    #expect(process.readiness == WorkerReadiness(hasJoined: true, owned: 2, isReady: true))
+    #expect(await fleet.until { process.readiness == WorkerReadiness(hasJoined: true, owned: 2, isReady: true) } != nil)
     await process.crash()
   }
 
@@ -252,7 +252,7 @@ import Testing
     try fleet.put("last", key: "k")
     #expect(await fleet.until { fleet.answered().last == "last" && fleet.isRead() } != nil)
     #expect(!process.isOver, "the process ended")
-    #expect(process.readiness == WorkerReadiness(hasJoined: true, owned: 2, isReady: true))
+    #expect(await fleet.until { process.readiness == WorkerReadiness(hasJoined: true, owned: 2, isReady: true) } != nil)
     #expect(Set(fleet.eventIDs()).count == RejoinLimit.most + 6)
     #expect(book.calls.values.allSatisfy { $0.count == 1 })
     await process.crash()
@@ -273,7 +273,7 @@ import Testing
     await fleet.pass(.seconds(300))
     #expect(!process.isOver && process.readiness?.isReady == false && fleet.answered() == ["n0"])
     #expect(await fleet.until { fleet.answered() == ["n0", "n1"] && fleet.isRead() } != nil)
-    #expect(process.readiness == WorkerReadiness(hasJoined: true, owned: 2, isReady: true))
+    #expect(await fleet.until { process.readiness == WorkerReadiness(hasJoined: true, owned: 2, isReady: true) } != nil)
     await process.crash()
   }
 
