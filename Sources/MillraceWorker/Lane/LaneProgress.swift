@@ -39,4 +39,15 @@ struct LaneProgress: Sendable {
 extension LaneProgress.Source {
   /// The facts by which the lane recognizes the source.
   var memory: PartitionMemory { PartitionMemory(end: read, record: anchor.map { .source($0) }) }
+
+  /// Returns the offsets that were deleted before the lane has read them: those that it has still to read, and those that
+  /// Kafka let it skip since an earlier measurement. Nil if there are none.
+  ///
+  /// Some of the passed offsets had no record, so the range is an upper bound. If the lane has started again between the
+  /// measurements, it has passed fewer offsets than before.
+  func lost(since last: Self, before oldest: Int64) -> Range<Int64>? {
+    let unread = max(0, oldest - read)
+    let count = min(unread + passed - last.passed, oldest - last.read)
+    return count > 0 ? oldest - count..<oldest : nil
+  }
 }

@@ -207,11 +207,7 @@ actor LaneSupervisor {
   /// Kafka let it skip, without an error, since the last measurement.
   private func reportLost(_ source: LaneProgress.Source, of partition: TopicPartition, before oldest: Int64) {
     let last = measured.updateValue(source, forKey: partition) ?? source
-    guard last.read < oldest else { return }
-    let unread = max(0, oldest - source.read)
-    // Some of the passed offsets had no record. The metric is an upper bound.
-    let skipped = min(source.passed - last.passed, oldest - unread - last.read)
-    parts.report(lost: oldest - unread - skipped..<oldest, of: partition)
+    if let lost = source.lost(since: last, before: oldest) { parts.report(lost: lost, of: partition) }
   }
 
   /// Compares the topics of the running lanes with the records that the lanes have read. A topic that was created again

@@ -366,6 +366,16 @@ import Testing
     await process.crash()
   }
 
+  @Test func `a measurement of a lane that has started again loses nothing`() {
+    func source(read: Int64, passed: Int64) -> LaneProgress.Source { .init(read: read, committed: 0, passed: passed) }
+    let last = source(read: 100, passed: 50)
+    #expect(source(read: 120, passed: 0).lost(since: last, before: 110) == nil)
+    #expect(source(read: 100, passed: 50).lost(since: last, before: 100) == nil)
+    #expect(source(read: 105, passed: 50).lost(since: last, before: 130) == 105..<130, "still to read")
+    #expect(source(read: 140, passed: 70).lost(since: last, before: 130) == 110..<130, "skipped")
+    #expect(source(read: 140, passed: 99).lost(since: last, before: 130) == 100..<130, "at most what it had not read")
+  }
+
   /// Returns the number of records of the live topic that were counted as lost.
   private func lost(_ fleet: WorkerFleet) -> Int {
     let line = fleet.metrics.render().split(separator: "\n").first {
