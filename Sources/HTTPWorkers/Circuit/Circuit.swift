@@ -1,5 +1,6 @@
 // Decides whether a worker sends requests to its endpoint. A value without I/O or clock: time is a parameter.
 
+internal import KafkaClient
 package import MillraceTime
 
 /// The circuit of one endpoint.
@@ -66,12 +67,12 @@ package struct Circuit: Sendable, Hashable {
   private var misconfigured: Set<String> = []
   /// The record of the last failure, or of a probe that the endpoint put off.
   private var last: String?
-  private var pause: Duration
+  private var backoff: Backoff
 
   /// Creates a closed circuit.
   package init(_ limits: Limits = Limits()) {
     self.limits = limits
-    pause = limits.pause
+    backoff = Backoff(from: limits.pause, upTo: limits.longestPause)
   }
 
   /// Whether requests are held back.
@@ -107,7 +108,7 @@ package struct Circuit: Sendable, Hashable {
       guard isProbe else { return }
       last = record
       state = .open(
-        until: min(max(until, now.advanced(by: pause)), now.advanced(by: limits.longestPause)))
+        until: min(max(until, now.advanced(by: backoff.last)), now.advanced(by: limits.longestPause)))
     case .failed:
       if failed.count < limits.failures { failed.insert(record) }
       fail(record, isProbe: isProbe, opens: failed.count >= limits.failures, now: now)
@@ -121,12 +122,7 @@ package struct Circuit: Sendable, Hashable {
 
   private mutating func fail(_ record: String, isProbe: Bool, opens: Bool, now: Instant) {
     last = record
-    if isProbe {
-      pause = min(pause * 2, limits.longestPause)
-      state = .open(until: now.advanced(by: pause))
-    } else if state == .closed, opens {
-      state = .open(until: now.advanced(by: pause))
-    }
+    if isProbe || state == .closed && opens { state = .open(until: now.advanced(by: backoff.next())) }
   }
 
   private mutating func close() {
@@ -134,6 +130,6 @@ package struct Circuit: Sendable, Hashable {
     failed = []
     misconfigured = []
     last = nil
-    pause = limits.pause
+    backoff.reset()
   }
 }

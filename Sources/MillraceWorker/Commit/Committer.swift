@@ -39,6 +39,8 @@ final class Committer: Sendable {
     var hasCommittedTransaction = false
     /// The number of clients that were replaced since the last committed transaction.
     var replacements = 0
+    /// The pauses before replacements; none before the first since the last committed transaction.
+    var replacementPauses = Backoff(from: Committer.shortestPause, upTo: .seconds(4))
     var progress = CommitProgress()
   }
 
@@ -173,15 +175,12 @@ final class Committer: Sendable {
     var commit = CommitProtocol(mode)
     var next = CommitProtocol.Next.step(commit.step, isAgain: false)
     let start = clock.now
-    var pause = Duration.milliseconds(10)
+    var backoff = Backoff(from: .milliseconds(10), upTo: .seconds(1))
     var failure: KafkaError?
     while true {
       switch next {
       case .step(let step, let isAgain):
-        if isAgain {
-          try await clock.sleep(until: clock.now.advanced(by: pause))
-          pause = min(pause * 2, .seconds(1))
-        }
+        if isAgain { try await clock.sleep(until: clock.now.advanced(by: backoff.next())) }
         // Without transactions nothing fences ledger records of a lane that has another owner by now. An old intent or
         // state would take effect, because it follows the records of the new owner.
         if mode == .atLeastOnce, parts.contains(where: { !isAttached($0) }) {
@@ -203,7 +202,10 @@ final class Committer: Sendable {
         if next == .written { for index in parts.indices { parts[index].commit.offsets = [] } }
         metrics.committed(in: start.duration(to: clock.now), withOffsets: next == .committed)
         let items = state.withLock { state in
-          if mode == .transactional { (state.hasCommittedTransaction, state.replacements) = (true, 0) }
+          if mode == .transactional {
+            (state.hasCommittedTransaction, state.replacements) = (true, 0)
+            state.replacementPauses.reset()
+          }
           return state.batch.committed()
         }
         let fate = next == .written ? CommitResult.written : .committed
@@ -249,15 +251,14 @@ final class Committer: Sendable {
   private func replaceClient(
     of producer: ReplaceableProducer, because cause: ReplaceableProducer.Cause
   ) async throws -> Bool {
-    let earlier = state.withLock(\.replacements)
+    var pause = state.withLock(\.replacementPauses.last)
     // A client whose network is broken is replaced as long as necessary. Other errors may have another reason.
-    if earlier >= Self.mostFailures,
+    if state.withLock(\.replacements) >= Self.mostFailures,
       let loss = producer.failure.flatMap({ ProducerLoss($0) })
     {
       throw loss
     }
     var isNew = false
-    var pause = earlier == 0 ? .zero : Self.shortestPause * (1 << min(earlier - 1, 4))
     repeat {
       if pause > .zero { try await clock.sleep(until: clock.now.advanced(by: pause)) }
       // Before each attempt, because a process that was paused may have been replaced, and must not fence the process that
@@ -276,7 +277,10 @@ final class Committer: Sendable {
           try producer.replaceClient()
           metrics.replacedClient(cause)
           logger.warning("replaced the client of the transactional producer", metadata: ["cause": "\(cause.rawValue)"])
-          state.withLock { $0.replacements += 1 }
+          state.withLock { state in
+            state.replacements += 1
+            state.replacementPauses.next()
+          }
           isNew = true
         }
         try await producer.initialize(timeout: WorkerWriter.initializationTimeout)

@@ -53,34 +53,30 @@ struct RejoinLimit: Sendable {
   /// The maximum number of losses within ``window``, with or without commits between them.
   static let most = 20
   static let window = Duration.seconds(600)
-  private static let shortestPause = Duration.milliseconds(250)
-  private static let longestPause = Duration.seconds(15)
 
   private var inARow = 0
-  private var fencedInARow = 0
   private var losses: [MillraceClock.Instant] = []
+  private var pauses = Backoff(from: .milliseconds(250), upTo: .seconds(15))
+  private var pausesWhenFenced = Backoff(from: .milliseconds(250), upTo: .seconds(15))
 
   /// Counts the loss of a producer.
   /// - Parameter hasCommitted: Whether the producer had committed a transaction.
   /// - Returns: The time to wait before the worker rejoins; nil if it has lost producers too often.
   mutating func lost(now: MillraceClock.Instant, hasCommitted: Bool) -> Duration? {
+    if hasCommitted { pauses.reset() }
     inARow = hasCommitted ? 1 : inARow + 1
-    fencedInARow = 0
+    pausesWhenFenced.reset()
     losses.removeAll { $0.duration(to: now) > Self.window }
     losses.append(now)
     guard inARow < Self.mostInARow, losses.count < Self.most else { return nil }
-    return Self.pause(inARow)
+    return pauses.next()
   }
 
   /// Returns the time to wait before a worker rejoins that the group has fenced. It never gives up: an outage can fence
   /// it any number of times.
   /// - Parameter hasCommitted: Whether the worker had committed a transaction.
   mutating func fenced(hasCommitted: Bool) -> Duration {
-    fencedInARow = hasCommitted ? 1 : fencedInARow + 1
-    return Self.pause(fencedInARow)
-  }
-
-  private static func pause(_ inARow: Int) -> Duration {
-    min(longestPause, shortestPause * (1 << min(inARow - 1, 10)))
+    if hasCommitted { pausesWhenFenced.reset() }
+    return pausesWhenFenced.next()
   }
 }

@@ -15,7 +15,6 @@ struct TopicReadRetry: Sendable {
   let clock: MillraceClock
   let logger: Logger
 
-  private static let shortestPause = Duration.milliseconds(100)
   private static let longestPause = Duration.seconds(5)
   static let unknownTopicLimit = Duration.seconds(60)
 
@@ -25,7 +24,7 @@ struct TopicReadRetry: Sendable {
   func run<Value>(
     _ what: String, metadata: Logger.Metadata = [:], _ body: () async throws -> Value
   ) async throws -> Value {
-    var pause = Self.shortestPause
+    var backoff = Backoff(from: .milliseconds(100), upTo: Self.longestPause)
     var unknownSince: MillraceClock.Instant?
     while true {
       let began = clock.now
@@ -38,10 +37,12 @@ struct TopicReadRetry: Sendable {
         logger.warning("\(what); retrying", metadata: metadata.merging(["error": "\(error)"]) { $1 })
         let now = clock.now
         // A read that worked for longer has met another fault.
-        if began.duration(to: now) > Self.unknownTopicLimit { (pause, unknownSince) = (Self.shortestPause, nil) }
+        if began.duration(to: now) > Self.unknownTopicLimit {
+          backoff.reset()
+          unknownSince = nil
+        }
         unknownSince = error.isUnknownTopic ? unknownSince ?? now : nil
-        try await clock.sleep(until: now.advanced(by: pause))
-        pause = min(pause * 2, Self.longestPause)
+        try await clock.sleep(until: now.advanced(by: backoff.next()))
       }
     }
   }

@@ -3,6 +3,7 @@
 package import AppStore
 package import AppStoreServerAPI
 internal import AppStoreSignature
+internal import KafkaClient
 package import MillraceTime
 
 /// Requests a test notification and waits for Apple's attempt to deliver it.
@@ -31,10 +32,10 @@ package struct TestNotificationOperation: Sendable {
     tell("requested in \(environment), token \(token)")
     let end = clock.now.advanced(by: limit)
     var delivery = TestDelivery(token: token, environment: environment)
-    var pause = Self.firstPause
+    // Apple delivers within a second or two. The endpoint allows one call per second, in the sandbox one per 10 seconds.
+    var backoff = Backoff(from: .seconds(2), upTo: .seconds(10))
     while !delivery.isSettled, clock.now < end {
-      try await clock.sleep(until: min(end, clock.now.advanced(by: pause)))
-      pause = min(pause * 2, Self.longestPause)
+      try await clock.sleep(until: min(end, clock.now.advanced(by: backoff.next())))
       if let sent = try await status(of: token) {
         delivery.attempts = sent.sendAttempts
         delivery.notification = sent.notification.payload
@@ -52,10 +53,6 @@ package struct TestNotificationOperation: Sendable {
       return nil
     }
   }
-
-  /// Apple delivers within a second or two. The endpoint allows one call per second, in the sandbox one per 10 seconds.
-  private static let firstPause = Duration.seconds(2)
-  private static let longestPause = Duration.seconds(10)
 }
 
 extension APIError {

@@ -28,9 +28,6 @@ struct HistoryPublisher: Sendable {
   let writer: any LogWriter
   let clock: MillraceClock
 
-  private static let firstPause = Duration.seconds(1)
-  private static let longestPause = Duration.seconds(30)
-
   /// Returns when Kafka has every item, in a notification topic or in the quarantine.
   /// - Throws: `KafkaError`, after which some items may be in Kafka and the page must be fetched again;
   ///   `CancellationError`.
@@ -67,12 +64,11 @@ struct HistoryPublisher: Sendable {
   /// let Apple retry, but here Apple cannot be asked to send the item again.
   private func judge(_ jws: [UInt8]?) async throws -> Result<AdmittedNotification, Refusal> {
     guard let jws else { return .failure(Refusal(.malformed, .malformed, "no signedPayload")) }
-    var pause = Self.firstPause
+    var backoff = Backoff(from: .seconds(1), upTo: .seconds(30))
     while true {
       let verdict = await verdict(jws)
       guard case .failure(let refusal) = verdict, refusal.reason == .revocationUnknown else { return verdict }
-      try await clock.sleep(until: clock.now.advanced(by: pause))
-      pause = min(pause * 2, Self.longestPause)
+      try await clock.sleep(until: clock.now.advanced(by: backoff.next()))
     }
   }
 

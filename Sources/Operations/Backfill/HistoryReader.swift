@@ -3,6 +3,7 @@
 
 internal import AppStore
 internal import AppStoreServerAPI
+internal import KafkaClient
 internal import MillraceTime
 internal import MillraceWorker
 
@@ -67,15 +68,12 @@ struct HistoryReader: Sendable {
   /// Called before a wait that a failure at Apple caused, but not before a wait for the budget.
   var onWait: @Sendable (APIError, _ until: Timestamp) -> Void = { _, _ in }
 
-  private static let firstPause = Duration.seconds(1)
-  private static let longestPause = Duration.seconds(60)
-
   /// Reads the page after `token`.
   /// - Throws: `APIError` that retrying does not fix, or that lasted longer than ``patience``; `CancellationError`.
   func page(
     of request: NotificationHistoryRequest, after token: String?, in environment: AppStoreEnvironment
   ) async throws -> Answer {
-    var pause = Self.firstPause
+    var backoff = Backoff(from: .seconds(1), upTo: .seconds(60))
     var failingSince: MillraceClock.Instant?
     while true {
       try Task.checkCancellation()
@@ -94,9 +92,7 @@ struct HistoryReader: Sendable {
         try Task.checkCancellation()
         throw error
       case .wait(let time): until = time
-      case .again:
-        until = clock.wallTime + pause
-        pause = min(pause * 2, Self.longestPause)
+      case .again: until = clock.wallTime + backoff.next()
       }
       switch error.kind {
       case .budget: failingSince = nil

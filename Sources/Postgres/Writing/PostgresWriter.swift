@@ -134,10 +134,10 @@ package struct PostgresWriter: Service {
   private func writeAgain(
     _ partitions: [TopicPartition], as member: KafkaConsumer, _ positions: Positions
   ) async throws {
-    let backoff = Backoff()
+    let backoff = Mutex(Backoff(from: .milliseconds(100), upTo: .seconds(10)))
     while !Task.isCancelled {
       do {
-        try await session(partitions, as: member, positions, whenWritten: backoff.reset)
+        try await session(partitions, as: member, positions, whenWritten: { backoff.withLock { $0.reset() } })
       } catch let error as PostgresError where error.isTemporary {
         guard !Task.isCancelled else { break }
         metrics.failed(error)
@@ -146,11 +146,11 @@ package struct PostgresWriter: Service {
           level: error.code == PostgresError.fenced ? .notice : .warning,
           "beginning again at the positions of the database",
           metadata: ["error": "\(error)"])
-        await backoff.wait()
+        try? await Task.sleep(for: backoff.withLock { $0.next() })
       } catch let error as KafkaError where error.isRetriable || error.code == .timedOut {
         guard !Task.isCancelled else { break }
         logger.warning("cannot read", metadata: ["error": "\(error)"])
-        await backoff.wait()
+        try? await Task.sleep(for: backoff.withLock { $0.next() })
       } catch let error as PostgresError {
         guard !Task.isCancelled else { break }
         metrics.failed(error)
@@ -337,21 +337,6 @@ package struct PostgresWriter: Service {
       // Cancellation ends the wait and the loop.
       try? await Task.sleep(for: .seconds(10))
     }
-  }
-}
-
-/// The pause before the next attempt: 100 ms after the first failure, twice as long after each other one, at most 10 s.
-private final class Backoff: Sendable {
-  private let pause = Mutex(Duration.milliseconds(100))
-
-  @Sendable func reset() { pause.withLock { $0 = .milliseconds(100) } }
-
-  func wait() async {
-    let time = pause.withLock { pause in
-      defer { pause = min(pause * 2, .seconds(10)) }
-      return pause
-    }
-    try? await Task.sleep(for: time)
   }
 }
 
