@@ -326,7 +326,7 @@ let package = Package(
         "Postgres", "TestEnvironment", "MillraceCore", "MillraceRecords", "KafkaClient", "AppStore", "AppStoreSigning",
         coreMetrics, lifecycle, logging,
       ]),
-    tests("MillraceTime", ["MillraceTime", "AppStore"]),
+    tests("MillraceTime", ["MillraceTime", "AppStore", "TestEnvironment"]),
     tests(
       "AppStoreServerAPI",
       [

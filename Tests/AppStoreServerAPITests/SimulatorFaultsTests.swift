@@ -3,6 +3,7 @@
 import AppStore
 import AppStoreSimulator
 import MillraceTime
+import TestEnvironment
 import Testing
 
 @testable import AppStoreServerAPI
@@ -182,15 +183,16 @@ import Testing
       let caller = try Caller(store)
       try store.inject(["effect": "latency", "delay": "60s"])
       async let failing = apiError { () async throws(APIError) in try await caller.extend() }
-      while store.simulator.services.struck == 0 { await Task.yield() }
+      try await waitUntil(store.simulator.services.struck > 0)
       store.manual.advance(by: .seconds(30))
       let error = try #require(await failing)
       #expect(error.kind == .deadline && error.errorClass == .retryNow && error.isUnclear)
       // Unclear is correct: Apple processes the request after the caller has given up.
-      while try store.extensions(of: caller.id) == 0 {
+      func isExtended() throws -> Bool {
         store.manual.advance(by: .seconds(60))
-        await Task.yield()
+        return try store.extensions(of: caller.id) > 0
       }
+      try await waitUntil(isExtended())
     }
   }
 }

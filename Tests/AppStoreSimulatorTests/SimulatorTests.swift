@@ -5,6 +5,7 @@ import MillraceTime
 import HTTPTypes
 import Logging
 import Synchronization
+import TestEnvironment
 import Testing
 
 @testable import AppStoreSimulator
@@ -56,7 +57,7 @@ import Testing
       for _ in 0..<5 { await iterator.next() }
       time.advance(by: .seconds(3_600))
       for _ in 0..<10 { await iterator.next() }
-      while simulator.report.deliveries.acknowledged < 15 { await Task.yield() }
+      try await waitUntil(simulator.report.deliveries.acknowledged >= 15)
       time.advance(by: .seconds(3_600))
       try await group.waitForAll()
     }

@@ -221,7 +221,7 @@ import Testing
       // The first three fail, and the circuit opens. The fourth waits in its handler until it is the probe.
       for _ in 0..<3 { try await harness.receive(.didRenew) }
       let fourth = Task { try await harness.receive(.didRenew) }
-      while !metrics.render().contains(#"requests_waiting{worker="winback"} 1"#) { await Task.yield() }
+      try await waitUntil(metrics.render().contains(#"requests_waiting{worker="winback"} 1"#))
       #expect(endpoint.requests.map(\.attempt) == [1, 1, 1])
       isUp.withLock { $0 = true }
       try await harness.advance(by: .seconds(1))

@@ -11,6 +11,7 @@ import MillraceRecords
 import MillraceTesting
 import MillraceTime
 import Synchronization
+import TestEnvironment
 import Testing
 
 @testable import HTTPWorkers
@@ -185,7 +186,7 @@ import Testing
           at: time)
         try harness.log.append(OperationsRecord.command(command).producerRecord(harness.topics.operations))
       }
-      while try await harness.events().count < 2 { await Task.yield() }
+      try await waitUntil(await harness.events().count >= 2)
       for name in ["subscription.renewed", "customer.erased"] {
         try await harness.receive(SampleEvent.record(name, id: name))
       }

@@ -11,6 +11,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import SwiftASN1
+import TestEnvironment
 import Testing
 import X509
 
@@ -86,7 +87,7 @@ import X509
       let second = try write("second.example", to: directory)
       // If the server does not reload the files, this loop ends at the suite's time limit. Between the two writes the
       // key does not match the certificate, so the server keeps the first pair.
-      while try await presented(port: ingress.port) != second { await Task.yield() }
+      try await waitUntil(await presented(port: ingress.port) == second)
     }
   }
 

@@ -1,4 +1,5 @@
 import Synchronization
+import TestEnvironment
 import Testing
 
 @testable import KafkaClient
@@ -10,7 +11,7 @@ import Testing
     await wake.wait()
   }
 
-  @Test func `signals collapse into one`() async {
+  @Test func `signals collapse into one`() async throws {
     let wake = AsyncSignal()
     wake.signal()
     wake.signal()
@@ -23,7 +24,7 @@ import Testing
       await wake.wait()
       returned.withLock { $0 = true }
     }
-    while !wake.isAwaited, !returned.withLock({ $0 }) { await Task.yield() }
+    try await waitUntil(wake.isAwaited || returned.withLock { $0 })
     #expect(!returned.withLock { $0 })
     wake.signal()
     await second.value

@@ -169,7 +169,7 @@ import Testing
     let producer = try KafkaProducer(cluster.configuration, sendTimeout: .seconds(300))
     let running = Task { try await producer.run() }
     let sending = Task { try await producer.send(ProducerRecord(topic: "t", value: [1])) }
-    while producer.inFlight == 0 { await Task.yield() }
+    try await waitUntil(producer.inFlight > 0)
     running.cancel()
     try await running.value
     await #expect(throws: KafkaError.self) { try await sending.value }

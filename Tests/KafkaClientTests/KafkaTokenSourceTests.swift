@@ -1,4 +1,5 @@
 import Synchronization
+import TestEnvironment
 import Testing
 
 @testable import KafkaClient
@@ -52,7 +53,7 @@ import Testing
     #expect(stage.ends == [1_000, 1_750])
   }
 
-  @Test func `requests at the same time share a fetch`() async {
+  @Test func `requests at the same time share a fetch`() async throws {
     let (gate, open) = AsyncStream.makeStream(of: Void.self)
     let fetches = Atomic<Int>(0)
     let source = KafkaTokenSource(
@@ -62,12 +63,12 @@ import Testing
         for await _ in gate { break }
         return Self.token(1, until: 1_000)
       })
-    await withTaskGroup(of: TokenAnswer.self) { group in
+    try await withThrowingTaskGroup(of: TokenAnswer.self) { group in
       for _ in 0..<50 { group.addTask { await source.answer(known: nil) } }
-      while fetches.load(ordering: .relaxed) == 0 { await Task.yield() }
+      try await waitUntil(fetches.load(ordering: .relaxed) > 0)
       for _ in 0..<1_000 { await Task.yield() }
       open.finish()
-      for await answer in group { #expect(answer == .token(Self.token(1, until: 1_000))) }
+      for try await answer in group { #expect(answer == .token(Self.token(1, until: 1_000))) }
     }
     #expect(fetches.load(ordering: .relaxed) == 1)
   }

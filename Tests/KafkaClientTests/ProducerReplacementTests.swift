@@ -50,7 +50,7 @@ import Testing
       }
       #expect((late as? KafkaError)?.code == .messageTimedOut)
       // The observer is called after the client has changed.
-      while replacements.withLock({ $0.isEmpty }) { await Task.yield() }
+      try await waitUntil(replacements.withLock { !$0.isEmpty })
       #expect(producer.handle !== failed)
       #expect(replacements.withLock { $0.map(\.code) } == [.messageTimedOut])
     }
@@ -81,10 +81,10 @@ import Testing
     let producer = try KafkaProducer(cluster.configuration, sendTimeout: .seconds(300))
     try await running(producer.run, until: producer.shutDown) {
       let single = Task { try await producer.send(ProducerRecord(topic: "t", value: [1])) }
-      while producer.inFlight == 0 { await Task.yield() }
+      try await waitUntil(producer.inFlight > 0)
       let failed = producer.handle
       producer.failForTest()
-      while producer.handle === failed { await Task.yield() }
+      try await waitUntil(producer.handle !== failed)
       try cluster.embedded.setLeader(of: Self.partition, to: 1)
       #expect(try await single.value.offset == 0)
       #expect(try await producer.send(ProducerRecord(topic: "t", value: [2])).offset == 1)
@@ -100,10 +100,10 @@ import Testing
       let batch = Task {
         try await producer.send(contentsOf: (0..<50).map { ProducerRecord(topic: "t", value: [$0]) })
       }
-      while producer.inFlight == 0 { await Task.yield() }
+      try await waitUntil(producer.inFlight > 0)
       let failed = producer.handle
       producer.failForTest()
-      while producer.handle === failed { await Task.yield() }
+      try await waitUntil(producer.handle !== failed)
       try cluster.embedded.setLeader(of: Self.partition, to: 1)
       #expect(try await batch.value.map(\.offset) == Array(0..<50))
     }
@@ -170,10 +170,10 @@ import Testing
     let producer = try KafkaProducer(cluster.configuration, sendTimeout: .seconds(600))
     let run = Task { try await producer.run() }
     let sending = Task { try await producer.send(ProducerRecord(topic: "t", value: [1])) }
-    while producer.inFlight == 0 { await Task.yield() }
+    try await waitUntil(producer.inFlight > 0)
     let failed = producer.handle
     producer.failForTest()
-    while producer.handle === failed { await Task.yield() }
+    try await waitUntil(producer.handle !== failed)
     if isCancelled { run.cancel() } else { producer.failForTest(); producer.shutDown() }
     await #expect(throws: KafkaError.self) { try await sending.value }
     try await run.value

@@ -1,15 +1,17 @@
 import Synchronization
+import TestEnvironment
 import Testing
 
 @testable import MillraceTime
 
-@Suite struct TimeLimitsTests {
+@Suite(.timeLimit(.minutes(15))) struct TimeLimitsTests {
   private func withLimits(
     _ limit: Duration, _ body: (ManualClock, TimeLimits) async throws -> Void
   ) async throws {
     let manual = ManualClock()
     let limits = TimeLimits(limit, on: manual.clock)
     let running = Task { try await limits.run() }
+    defer { running.cancel() }
     await manual.waitForSleepers()
     try await body(manual, limits)
     running.cancel()
@@ -39,10 +41,10 @@ import Testing
       // Work that ends in the meantime does not change the limits of running work.
       limits.end(limits.begin(3) { told.add(Int($0)) })
       manual.advance(by: .seconds(6))
-      while told.all != [1] { await Task.yield() }
+      try await waitUntil(told.all == [1])
       await manual.waitForSleepers()
       manual.advance(by: .seconds(4))
-      while told.all != [1, 2] { await Task.yield() }
+      try await waitUntil(told.all == [1, 2])
       #expect(limits.count == 0)
     }
   }

@@ -1,10 +1,11 @@
 import KafkaClient
+import TestEnvironment
 import Testing
 
 @testable import MillraceCore
 @testable import Postgres
 
-@Suite struct PageQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct PageQueueTests {
   private func page(_ count: Int, partition: Int32) -> EncodedPage {
     let definition = TableDefinition.of(.notifications)
     return EncodedPage(
@@ -16,14 +17,14 @@ import Testing
     arguments: [
       ([20, 20, 20, 5], [2, 2]), ([70], [1]), ([70, 1], [1, 1]), ([10, 60, 1], [1, 1, 1]), ([1, 1, 1], [3]),
     ] as [([Int], [Int])])
-  func `pages are taken in order, as many as fit, and at least one`(sizes: [Int], taken: [Int]) async {
+  func `pages are taken in order, as many as fit, and at least one`(sizes: [Int], taken: [Int]) async throws {
     let queue = PageQueue()
-    await withTaskGroup(of: Void.self) { group in
+    try await withThrowingTaskGroup(of: Void.self) { group in
       for (number, size) in sizes.enumerated() {
         let page = page(size, partition: Int32(number))
         group.addTask { _ = await queue.put(page) }
         // The next page follows this one.
-        while queue.count <= number { await Task.yield() }
+        try await waitUntil(queue.count > number)
       }
       var (counts, order): ([Int], [Int32]) = ([], [])
       while order.count < sizes.count {

@@ -1,5 +1,6 @@
 import AppStore
 import MillraceTime
+import TestEnvironment
 import Testing
 
 @testable import AppStoreServerAPI
@@ -28,8 +29,8 @@ import Testing
   }
 
   /// Returns when this many callers wait in line.
-  private func inLine(_ count: Int, _ budget: APIBudget) async {
-    while budget.waiting(for: key) < count { await Task.yield() }
+  private func inLine(_ count: Int, _ budget: APIBudget) async throws {
+    try await waitUntil(budget.waiting(for: key) >= count)
   }
 
   @Test func `callers are served in order, each at its slot`() async throws {
@@ -42,7 +43,7 @@ import Testing
           try await budget.acquire(self.key)
           served.add(caller)
         }
-        await inLine(caller + 1, budget)
+        try await inLine(caller + 1, budget)
       }
       for caller in 0..<3 {
         await manual.waitForSleepers(1)
@@ -65,9 +66,9 @@ import Testing
     let budget = budget()
     try await budget.acquire(key)
     let first = Task { try await budget.acquire(key) }
-    await inLine(1, budget)
+    try await inLine(1, budget)
     let second = Task { try await budget.acquire(key) }
-    await inLine(2, budget)
+    try await inLine(2, budget)
     first.cancel()
     #expect(await first.result.failure as? BudgetError == .cancelled)
     manual.advance(by: .milliseconds(1_001))
@@ -159,7 +160,7 @@ import Testing
       try await budget.acquire(key)
       served.add(manual.clock.now.elapsed)
     }
-    await inLine(1, budget)
+    try await inLine(1, budget)
     budget.pause(BudgetPause(key, until: manual.clock.wallTime + .seconds(10)))
     await manual.waitForSleepers(1)
     manual.advance(by: .seconds(9))
@@ -191,13 +192,13 @@ import Testing
     let budget = budget()
     try await budget.acquire(key)
     let waiting = (1...2).map { _ in Task { try await budget.acquire(key) } }
-    await inLine(2, budget)
+    try await inLine(2, budget)
     budget.setPart(0.1)
     await manual.waitForSleepers()
     for left in [1, 0] {
       let turn = try #require(manual.nextDeadline)
       manual.advance(by: turn - manual.clock.now.elapsed)
-      while budget.waiting(for: key) > left { await Task.yield() }
+      try await waitUntil(budget.waiting(for: key) <= left)
       if left > 0 { await manual.waitForSleepers() }
     }
     for task in waiting { try await task.value }

@@ -1,5 +1,6 @@
 import AppStore
 import MillraceTime
+import TestEnvironment
 import Testing
 
 @testable import AppStoreServerAPI
@@ -57,7 +58,7 @@ import Testing
     #expect(await finish(client) == nil)
     let patient = client.waiting(RateLimitWait(atMost: .seconds(5)))
     async let waiting = patient.takingTurn(for: .finishTransaction, in: .production)
-    while budget.waiting(for: key) < 1 { await Task.yield() }
+    try await waitUntil(budget.waiting(for: key) >= 1)
     fixture.manual.advance(by: .seconds(2))
     #expect(await finish(try await waiting) == nil)
   }

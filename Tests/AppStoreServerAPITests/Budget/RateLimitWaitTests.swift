@@ -1,5 +1,6 @@
 import AppStore
 import MillraceTime
+import TestEnvironment
 import Testing
 
 @testable import AppStoreServerAPI
@@ -74,9 +75,9 @@ import Testing
       ended.add(manual.clock.now.elapsed)
     }
     let first = Task { try await budget.acquire(key, patience: patience) }
-    while budget.waiting(for: key) < 1 { await Task.yield() }
+    try await waitUntil(budget.waiting(for: key) >= 1)
     let second = Task { try await budget.acquire(key, patience: patience) }
-    while budget.waiting(for: key) < 2 { await Task.yield() }
+    try await waitUntil(budget.waiting(for: key) >= 2)
     second.cancel()
     await #expect(throws: BudgetError.cancelled) { try await second.value }
     await manual.waitForSleepers(1)
@@ -88,9 +89,9 @@ import Testing
   @Test func `a pause refuses waiting callers that cannot wait as long, and keeps the others`() async throws {
     let budget = try await budget()
     let patient = Task { try await budget.acquire(key, patience: RateLimitWait(atMost: .seconds(60))) }
-    while budget.waiting(for: key) < 1 { await Task.yield() }
+    try await waitUntil(budget.waiting(for: key) >= 1)
     let others = (0..<3).map { _ in Task { try await timeTold(budget, RateLimitWait(atMost: .seconds(5))) } }
-    while budget.waiting(for: key) < 4 { await Task.yield() }
+    try await waitUntil(budget.waiting(for: key) >= 4)
     let until = manual.clock.wallTime + .seconds(30)
     budget.pause(BudgetPause(key, until: until))
     var told: [Timestamp] = []

@@ -3,6 +3,7 @@ import AppStoreSigning
 import MillraceTime
 import Logging
 import Synchronization
+import TestEnvironment
 import Testing
 
 @testable import AppStoreSimulator
@@ -89,7 +90,7 @@ private final class Receiver: Sendable {
         time.advance(by: .milliseconds(1))
         await receiver.wait(for: 1)
       }
-      while scheduler.tally.abandoned == 0 { await Task.yield() }
+      try await waitUntil(scheduler.tally.abandoned > 0)
     }
     let received = receiver.received
     #expect(received.map { ($0.date - .newYear).components.seconds / 3_600 } == [0, 1, 13, 37, 85, 157])
@@ -115,7 +116,7 @@ private final class Receiver: Sendable {
       await receiver.wait(for: 1)
       try world.buy(Rehearsal.monthly, at: .newYear)
       await receiver.wait(for: 1)
-      while scheduler.tally.abandoned < 2 { await Task.yield() }
+      try await waitUntil(scheduler.tally.abandoned >= 2)
     }
     #expect(scheduler.tally.waiting == 0)
     #expect(scheduler.tally.answers == [400: 1, 500: 1])
@@ -134,7 +135,7 @@ private final class Receiver: Sendable {
     try await running(scheduler) {
       try world.buy(Rehearsal.monthly, at: .newYear)
       await receiver.wait(for: 2)
-      while scheduler.tally.duplicates < 1 || scheduler.tally.acknowledged < 1 { await Task.yield() }
+      try await waitUntil(scheduler.tally.duplicates >= 1 && scheduler.tally.acknowledged >= 1)
     }
     #expect(Set(receiver.received.map(\.body)).count == 1)
     #expect(world.withState { $0.realms[0].log[0]?.attempts.count } == 1)
@@ -150,7 +151,7 @@ private final class Receiver: Sendable {
       let original = try world.buy(Rehearsal.monthly, at: .newYear)
       try world.withState { try $0.refund(original, at: .newYear) }
       await receiver.wait(for: 4)
-      while scheduler.tally.acknowledged < 4 { await Task.yield() }
+      try await waitUntil(scheduler.tally.acknowledged >= 4)
     }
     let types = try receiver.received.compactMap { try ResponseBodyV1(parsing: $0.body).notification_type?.rawValue }
     #expect(types.sorted() == ["CANCEL", "DID_CHANGE_RENEWAL_STATUS", "INITIAL_BUY"])
@@ -186,7 +187,7 @@ private final class Receiver: Sendable {
       for realm in [0, 1, 2] {
         for _ in 0..<20 { try world.buy(Rehearsal.coins, in: realm, at: .newYear) }
       }
-      while scheduler.tally.acknowledged < 40 { await Task.yield() }
+      try await waitUntil(scheduler.tally.acknowledged >= 40)
     }
     #expect(answered.withLock { $0 } == ["sandbox": 20, "other": 20])
     #expect(scheduler.tally.attempts == [.success: 40])
@@ -218,7 +219,7 @@ private final class Receiver: Sendable {
       // Gives a delivery that does not wait for the first the chance to overtake it.
       for _ in 0..<1_000 { await Task.yield() }
       first.continuation.yield()
-      while scheduler.tally.acknowledged < 3 { await Task.yield() }
+      try await waitUntil(scheduler.tally.acknowledged >= 3)
     }
     #expect(
       arrived.withLock { $0 } == [
@@ -236,7 +237,7 @@ private final class Receiver: Sendable {
       for _ in 0..<40 { try world.buy(Rehearsal.coins, at: .newYear) }
       await time.waitForSleepers(1)
       time.advance(by: .seconds(60))
-      while scheduler.tally.acknowledged + scheduler.tally.forgotten < 40 { await Task.yield() }
+      try await waitUntil(scheduler.tally.acknowledged + scheduler.tally.forgotten >= 40)
     }
     #expect(scheduler.tally.acknowledged >= 4 && scheduler.tally.acknowledged <= 8)
     #expect(scheduler.tally.waiting == 0)

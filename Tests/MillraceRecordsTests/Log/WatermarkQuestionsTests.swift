@@ -1,5 +1,6 @@
 import KafkaClient
 import Synchronization
+import TestEnvironment
 import Testing
 
 @testable import MillraceRecords
@@ -30,12 +31,9 @@ import Testing
     var asked: [Set<String>] { state.withLock { $0.asked } }
 
     /// Waits for the next query and answers it.
-    func open() async {
-      while true {
-        let gate = state.withLock { $0.gates.isEmpty ? nil : $0.gates.removeFirst() }
-        if let gate { return gate.resume() }
-        await Task.yield()
-      }
+    func open() async throws {
+      try await waitUntil(!state.withLock(\.gates).isEmpty)
+      state.withLock { $0.gates.removeFirst() }.resume()
     }
   }
 
@@ -48,8 +46,8 @@ import Testing
     }
   }
 
-  private func waits(_ questions: WatermarkQuestions, for count: Int) async {
-    while await questions.waitingCount < count { await Task.yield() }
+  private func waits(_ questions: WatermarkQuestions, for count: Int) async throws {
+    try await waitUntil(await questions.waitingCount >= count)
   }
 
   @Test func `queries that arrive during a request are sent together in the next one`() async throws {
@@ -58,16 +56,16 @@ import Testing
       try await cluster.answer(partitions)
     }
     let first = ask("a", questions)
-    while cluster.asked.isEmpty { await Task.yield() }
+    try await waitUntil(!cluster.asked.isEmpty)
     let others = ["bb", "ccc", "dddd"].map { ask($0, questions) }
-    await waits(questions, for: 3)
-    await cluster.open()
-    await cluster.open()
+    try await waits(questions, for: 3)
+    try await cluster.open()
+    try await cluster.open()
     #expect(try await first.value == 0..<1)
     for (other, end) in zip(others, 2...) { #expect(try await other.value == 0..<Int64(end)) }
     #expect(cluster.asked == [["a"], ["bb", "ccc", "dddd"]])
     let last = ask("e", questions)
-    await cluster.open()
+    try await cluster.open()
     #expect(try await last.value == 0..<1)
   }
 
@@ -77,12 +75,12 @@ import Testing
       try await cluster.answer(partitions)
     }
     let first = ask("a", questions)
-    while cluster.asked.isEmpty { await Task.yield() }
+    try await waitUntil(!cluster.asked.isEmpty)
     let bad = ask("bad", questions)
-    await waits(questions, for: 1)
+    try await waits(questions, for: 1)
     let good = ask("good", questions)
-    await waits(questions, for: 2)
-    for _ in 0..<4 { await cluster.open() }
+    try await waits(questions, for: 2)
+    for _ in 0..<4 { try await cluster.open() }
     #expect(try await first.value == 0..<1)
     #expect(try await good.value == 0..<4)
     await #expect(throws: KafkaError.self) { try await bad.value }

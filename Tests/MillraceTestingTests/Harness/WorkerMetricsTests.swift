@@ -8,6 +8,7 @@ import MillraceRecords
 import MillraceWorker
 import MillraceTesting
 import Synchronization
+import TestEnvironment
 import Testing
 
 /// A handler that waits until a test resumes it and ignores cancellation.
@@ -99,7 +100,7 @@ private struct Slow: NotificationWorker {
       func counted(_ topic: String) -> Double? {
         value("millrace_worker_unreadable_records_total", [#"topic="\#(topic)""#], in: registry.render())
       }
-      while counted(harness.topics.operations) == nil || counted(harness.topics.control) == nil { await Task.yield() }
+      try await waitUntil(counted(harness.topics.operations) != nil && counted(harness.topics.control) != nil)
       try await harness.receive(.expired, .voluntary)
       #expect(try await harness.events().count == 1)
       #expect(counted(harness.topics.operations) == 1 && counted(harness.topics.control) == 1)
@@ -150,7 +151,7 @@ private struct Slow: NotificationWorker {
     setup.lanes = 1
     try await WorkerHarness.run(Slow.self, setup) { harness in
       async let received = harness.receive(.expired, .voluntary)
-      while Slow.waiter.withLock({ $0 == nil }) { await Task.yield() }
+      try await waitUntil(Slow.waiter.withLock { $0 != nil })
       // Copies wait for the first record, because they have its key. Most of them find no room in the lane.
       let topic = NotificationFamily.subscriptions.topic
       let first = try #require(await harness.records(in: topic).first)
@@ -181,10 +182,10 @@ private struct Slow: NotificationWorker {
     try await WorkerHarness.run(Sleeper.self, setup) { harness in
       // Both calls return only after the handler's timeout.
       async let received = harness.receive(.expired, .voluntary)
-      while Sleeper.waiters.withLock({ $0.isEmpty }) { await Task.yield() }
+      try await waitUntil(Sleeper.waiters.withLock { !$0.isEmpty })
       let start = harness.clock.wallTime
       async let advanced: Void = harness.advance(by: .seconds(20))
-      while harness.clock.wallTime < start + .seconds(20) { await Task.yield() }
+      try await waitUntil(harness.clock.wallTime >= start + .seconds(20))
       await harness.measureLag()
       #expect(value("millrace_worker_lag_seconds", [#"lane="0""#], in: registry.render()) == 20)
       #expect(value("millrace_worker_handlers_stuck", [], in: registry.render()) == 0)
@@ -192,7 +193,7 @@ private struct Slow: NotificationWorker {
       _ = try await (received, advanced)
       #expect(value("millrace_worker_handlers_stuck", [], in: registry.render()) == 1)
       for waiter in Sleeper.waiters.withLock({ $0 }) { waiter.resume() }
-      while value("millrace_worker_handlers_stuck", [], in: registry.render()) != 0 { await Task.yield() }
+      try await waitUntil(value("millrace_worker_handlers_stuck", [], in: registry.render()) == 0)
     }
   }
 }

@@ -3,6 +3,7 @@ import MillraceTime
 import KafkaClient
 import MillraceTesting
 import Synchronization
+import TestEnvironment
 import Testing
 
 @testable import MillraceWorker
@@ -55,7 +56,7 @@ import Testing
     #expect(await fleet.until { fleet.answered().contains("hangs") && fleet.isRead() } != nil)
     #expect(book.runs["hangs"] == 2)
     for waiter in hung.take() { waiter.resume() }
-    while !wasCancelled.get() { await Task.yield() }
+    try await waitUntil(wasCancelled.get())
     await fleet.until(within: .seconds(2)) { false }
     #expect(fleet.answered().filter { $0 == "hangs" }.count == 1, "the outcome of an abandoned handler must be ignored")
     await process.crash()

@@ -5,6 +5,7 @@ import Foundation
 import KafkaClient
 import MillraceTesting
 import MillraceTime
+import TestEnvironment
 import Testing
 
 @testable import MillraceCore
@@ -45,11 +46,8 @@ import Testing
       try fleet.put("probe\(probes)", key: "other")
       probes += 1
       let live = TopicPartition(topic: WorkerFleet.live, partition: 0)
-      while fleet.log.committedOffsets(of: fleet.topics.group).first(where: { $0.partition == live })?.offset ?? 0
-        < Int64(probes)
-      {
-        await Task.yield()
-      }
+      try await waitUntil(
+        fleet.log.committedOffsets(of: fleet.topics.group).first { $0.partition == live }?.offset ?? 0 >= probes)
       return began.duration(to: ContinuousClock.now)
     }
     _ = try await probe()

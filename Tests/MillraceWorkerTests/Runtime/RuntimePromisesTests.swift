@@ -6,6 +6,7 @@ import MillraceTime
 import KafkaClient
 import MillraceTesting
 import Synchronization
+import TestEnvironment
 import Testing
 
 @testable import MillraceCore
@@ -216,7 +217,7 @@ import Testing
         let cause = Task { try await FleetHandler.cause("extend/one", recorder, in: book) }
         // The first run ends while its intent is being written.
         if item.id == "first" {
-          while book.runs["first"] == nil { await Task.yield() }
+          try await waitUntil(book.runs["first"] != nil)
           try await fleet.time.clock.sleep(until: fleet.time.clock.now.advanced(by: .milliseconds(10)))
           return .ignore
         }

@@ -3,6 +3,7 @@ import AppStoreServerAPI
 import AppStoreSigning
 import MillraceTime
 import Foundation
+import TestEnvironment
 import Testing
 
 @testable import Operations
@@ -150,7 +151,7 @@ struct APIOperationTests {
     fixture.store.answer(
       path + "?revision=r1", .init(isReset: true), try page(["400004"], revision: "r2", hasMore: false))
     async let status = fixture.operation(asJSON: true).history("400001", .init(), limit: nil)
-    await waitOutPauses(1)
+    try await waitOutPauses(1)
     #expect(try await status == .success)
     #expect(
       try fixture.out.lines.map { try JSONObject(parsing: Array($0.utf8))["transactionId"] } == ["400005", "400004"])
@@ -163,7 +164,7 @@ struct APIOperationTests {
     let path = "GET production /inApps/v2/history/400001"
     fixture.store.answer(path, .init(isReset: true))
     let history = Task { [fixture] in try await fixture.operation(asJSON: true).history("400001", .init(), limit: nil) }
-    await waitOutPauses(APIOperation.pauses.count)
+    try await waitOutPauses(APIOperation.pauses.count)
     await #expect(throws: APIError.self) { try await history.value }
     #expect(fixture.store.asked == [path, path, path])
   }
@@ -280,11 +281,11 @@ struct APIOperationTests {
   }
 
   /// Advances the clock through the first pauses between attempts. The calls' time limits use the same clock.
-  private func waitOutPauses(_ count: Int) async {
+  private func waitOutPauses(_ count: Int) async throws {
     var elapsed = Duration.zero
     for pause in APIOperation.pauses.prefix(count) {
       elapsed += pause
-      while fixture.time.nextDeadline != elapsed { await Task.yield() }
+      try await waitUntil(fixture.time.nextDeadline == elapsed)
       fixture.time.advance(by: pause)
     }
   }

@@ -8,6 +8,7 @@ import KafkaClient
 import MillraceRecords
 import MillraceTesting
 import Synchronization
+import TestEnvironment
 import Testing
 
 @testable import AppStoreSimulator
@@ -112,7 +113,7 @@ struct BackfillOperationTests {
     let look = BackfillLog(on: stage.log.process("look"), prefix: "")
     try await look.wish(.pause, for: begun, by: "ann", at: stage.now, pulse: stage.pulse.clock.wallTime)
     let running = Task { try await zombie.carryOut(begun) }
-    while try await look.table()[begun.id]?.state != .paused { await Task.yield() }
+    try await waitUntil(await look.table()[begun.id]?.state == .paused)
     let log = try #require(first.log.log as? InMemoryLog)
     log.pause()
     stage.pulse.advance(by: .seconds(16))
@@ -245,7 +246,7 @@ struct BackfillOperationTests {
     try await look.wish(.pause, for: begun, by: "bob", at: stage.now, pulse: stage.pulse.clock.wallTime)
     let running = Task { try await operation.carryOut(begun) }
     // The run is paused from its start and sends no requests.
-    while try await look.table()[begun.id]?.state != .paused { await Task.yield() }
+    try await waitUntil(await look.table()[begun.id]?.state == .paused)
     #expect(stage.appStore.calls == 0)
     // Another run on the same history is refused until this one ends.
     let rival = BackfillOperation(try stage.parts("rival")) { _ in }

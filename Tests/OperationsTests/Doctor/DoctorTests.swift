@@ -9,6 +9,7 @@ import KafkaClient
 import MillraceCore
 import MillraceRecords
 import MillraceTesting
+import TestEnvironment
 import Testing
 
 @testable import Operations
@@ -345,7 +346,7 @@ struct DoctorAppleTests {
     let (checks, topic) = (try checks(), topic)
     let finding = Task { await checks.arrival(in: topic, of: log, waiting: .seconds(60)) }
     if arrive {
-      while fixture.store.asked.isEmpty { await Task.yield() }
+      try await waitUntil(!fixture.store.asked.isEmpty)
       try log.append(try await fixture.fixture.record(v2: try fixture.fixture.sample(.test)).producerRecord)
     }
     let ended = Task { await finding.value }
