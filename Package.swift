@@ -325,7 +325,7 @@ let package = Package(
       [
         "Postgres", "TestEnvironment", "MillraceCore", "MillraceRecords", "KafkaClient", "AppStore", "AppStoreSigning",
         coreMetrics, lifecycle, logging,
-      ]),
+      ], exclude: ["released-migrations.sql"]),
     tests("MillraceTime", ["MillraceTime", "AppStore", "TestEnvironment"]),
     tests(
       "AppStoreServerAPI",

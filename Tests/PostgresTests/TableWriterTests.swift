@@ -364,7 +364,7 @@ struct MigratorTests {
           [definition.table.rawValue], to: "test")
         let types = Dictionary(rows.map { ($0[0] ?? "", $0[1] ?? "") }) { first, _ in first }
         let expected: [TableDefinition.ColumnKind: String] = [
-          .text: "text", .integer: "bigint", .number: "numeric", .boolean: "boolean", .time: "timestamp with time zone",
+          .text: "text", .integer: "bigint", .boolean: "boolean", .time: "timestamp with time zone",
           .json: "jsonb", .jsonText: "jsonb",
         ]
         for column in definition.columns {

@@ -1,5 +1,7 @@
 // The numbered migrations of the schema. A migration that was released is never changed, and a new one only adds.
 
+internal import MillraceCore
+
 /// A migration.
 package struct Migration: Sendable {
   /// Its number, counted from 1.
@@ -13,9 +15,9 @@ package struct Migration: Sendable {
   package static let all = [
     Migration(
       version: 1, name: "positions, tables, and the view customer_entitlements",
-      sql: positions + tables + customerEntitlements),
-    Migration(version: 2, name: "the uncertainty of a subscription", sql: uncertainty),
-    Migration(version: 3, name: "commitments", sql: commitments),
+      sql: positions + columns(of: 1) + indexes + customerEntitlements),
+    Migration(version: 2, name: "the uncertainty of a subscription", sql: columns(of: 2)),
+    Migration(version: 3, name: "commitments", sql: columns(of: 3)),
     Migration(version: 4, name: "the view consumption_outcomes", sql: consumptionOutcomes),
   ]
 
@@ -60,189 +62,26 @@ package struct Migration: Sendable {
 
     """
 
-  private static let tables = """
-    CREATE TABLE {schema}.subscriptions (
-      original_transaction_id text PRIMARY KEY,
-      bundle_id text,
-      environment text,
-      status text,
-      entitled_until timestamptz,
-      product_id text,
-      subscription_group_identifier text,
-      expires_date timestamptz,
-      grace_period_expires_date timestamptz,
-      auto_renews boolean,
-      auto_renew_product_id text,
-      renewal_price bigint,
-      renewal_currency text,
-      renewal_offer jsonb,
-      price_increase text,
-      expiration_intent bigint,
-      transaction_id text,
-      purchase_date timestamptz,
-      original_purchase_date timestamptz,
-      price bigint,
-      currency text,
-      offer jsonb,
-      ownership text,
-      app_account_token text,
-      app_transaction_id text,
-      revocation_date timestamptz,
-      revocation_reason bigint,
-      signed_date timestamptz,
-      cause jsonb,
-      updated_at timestamptz NOT NULL DEFAULT now()
-    );
+  /// The tables and columns that ``TableDefinition`` gives to a version.
+  private static func columns(of version: Int) -> String {
+    var sql = ""
+    for definition in PostgresSettings.Table.allCases.map(TableDefinition.of) {
+      let table = "{schema}.\(definition.table.rawValue)"
+      let added = definition.columns.filter { $0.version == version }.map { column in
+        "\"\(column.name)\" \(column.kind.type)"
+          + (column == definition.key ? " PRIMARY KEY" : column.isRequired ? " NOT NULL" : "")
+      }
+      if definition.columns.contains(where: { $0.version < version }) {
+        for column in added { sql += "ALTER TABLE \(table) ADD COLUMN \(column);\n" }
+      } else if !added.isEmpty {
+        let own = definition.key == nil ? [] : ["updated_at timestamptz NOT NULL DEFAULT now()"]
+        sql += "CREATE TABLE \(table) (\n  \((added + own).joined(separator: ",\n  "))\n);\n\n"
+      }
+    }
+    return sql
+  }
 
-    CREATE TABLE {schema}.purchases (
-      original_transaction_id text,
-      bundle_id text,
-      environment text,
-      owned boolean,
-      product_id text,
-      product_type text,
-      quantity bigint,
-      expires_date timestamptz,
-      transaction_id text PRIMARY KEY,
-      purchase_date timestamptz,
-      original_purchase_date timestamptz,
-      price bigint,
-      currency text,
-      offer jsonb,
-      ownership text,
-      app_account_token text,
-      app_transaction_id text,
-      revocation_date timestamptz,
-      revocation_reason bigint,
-      signed_date timestamptz,
-      cause jsonb,
-      updated_at timestamptz NOT NULL DEFAULT now()
-    );
-
-    CREATE TABLE {schema}.entitlements (
-      transaction_id text PRIMARY KEY,
-      original_transaction_id text,
-      bundle_id text,
-      environment text,
-      product_id text,
-      product_type text,
-      quantity bigint,
-      ownership text,
-      app_account_token text,
-      purchase_date timestamptz,
-      expires_date timestamptz,
-      revoked boolean,
-      revocation jsonb,
-      signed_date timestamptz,
-      source text,
-      notification_id text,
-      updated_at timestamptz NOT NULL DEFAULT now()
-    );
-
-    CREATE TABLE {schema}.notifications (
-      notification_uuid text,
-      verified boolean,
-      received_at timestamptz,
-      original_transaction_id text,
-      transaction_id text,
-      product_id text,
-      app_account_token text,
-      notification_type text,
-      subtype text,
-      "version" text,
-      signed_date timestamptz,
-      environment text,
-      app_apple_id bigint,
-      bundle_id text,
-      bundle_version text,
-      status bigint,
-      consumption_request_reason text,
-      request_identifier text,
-      storefront_country_codes jsonb,
-      succeeded_count bigint,
-      failed_count bigint,
-      external_purchase_id text,
-      token_creation_date timestamptz,
-      token_expiration_date timestamptz,
-      token_type text,
-      other_fields jsonb
-    );
-
-    CREATE TABLE {schema}.transactions (
-      kind text,
-      notification_uuid text,
-      notification_type text,
-      subtype text,
-      verified boolean,
-      received_at timestamptz,
-      original_transaction_id text,
-      transaction_id text,
-      web_order_line_item_id text,
-      bundle_id text,
-      product_id text,
-      subscription_group_identifier text,
-      purchase_date timestamptz,
-      original_purchase_date timestamptz,
-      expires_date timestamptz,
-      quantity bigint,
-      "type" text,
-      app_account_token text,
-      in_app_ownership_type text,
-      signed_date timestamptz,
-      revocation_reason bigint,
-      revocation_date timestamptz,
-      is_upgraded boolean,
-      offer_type bigint,
-      offer_identifier text,
-      environment text,
-      storefront text,
-      storefront_id text,
-      transaction_reason text,
-      currency text,
-      price bigint,
-      offer_discount_type text,
-      app_transaction_id text,
-      offer_period text,
-      revocation_type text,
-      revocation_percentage bigint,
-      advanced_commerce_info jsonb,
-      billing_plan_type text,
-      commitment_info jsonb,
-      expiration_intent bigint,
-      auto_renew_product_id text,
-      auto_renew_status bigint,
-      is_in_billing_retry_period boolean,
-      price_increase_status bigint,
-      grace_period_expires_date timestamptz,
-      recent_subscription_start_date timestamptz,
-      renewal_date timestamptz,
-      renewal_price bigint,
-      eligible_win_back_offer_ids jsonb,
-      renewal_billing_plan_type text,
-      receipt_type text,
-      app_apple_id bigint,
-      application_version text,
-      version_external_identifier bigint,
-      receipt_creation_date timestamptz,
-      original_application_version text,
-      device_verification text,
-      device_verification_nonce text,
-      preorder_date timestamptz,
-      original_platform text,
-      other_fields jsonb
-    );
-
-    CREATE TABLE {schema}.events (
-      id text NOT NULL,
-      type text NOT NULL,
-      worker text NOT NULL,
-      key text,
-      "time" timestamptz,
-      notification_id text,
-      supersedes text,
-      data jsonb
-    );
-
+  private static let indexes = """
     CREATE INDEX subscriptions_app_account_token ON {schema}.subscriptions (app_account_token)
       WHERE app_account_token IS NOT NULL;
     CREATE INDEX purchases_app_account_token ON {schema}.purchases (app_account_token)
@@ -271,10 +110,6 @@ package struct Migration: Sendable {
     FROM {schema}.purchases;
     """
 
-  private static let uncertainty = """
-    ALTER TABLE {schema}.subscriptions ADD COLUMN uncertain text;
-    """
-
   /// "What did Apple decide after our answers?" by preference, product and country. The newest outcome of each request
   /// counts.
   private static let consumptionOutcomes = """
@@ -296,9 +131,5 @@ package struct Migration: Sendable {
       round(count(*) FILTER (WHERE data ->> 'outcome' = 'refunded') / count(*)::numeric, 4) AS refunded_share
     FROM latest
     GROUP BY 1, 2, 3, 4, 5;
-    """
-
-  private static let commitments = """
-    ALTER TABLE {schema}.subscriptions ADD COLUMN commitment jsonb;
     """
 }

@@ -135,8 +135,6 @@ enum CopyText {
     switch (kind, value) {
     case (.text, .string(let text)?): append(text, to: &output)
     case (.integer, .integer(let number)?): output.append(contentsOf: String(number).utf8)
-    case (.number, .integer(let number)?): output.append(contentsOf: String(number).utf8)
-    case (.number, .number(let text)?) where isSafe(text): output.append(contentsOf: text.utf8)
     case (.boolean, .bool(let value)?): output.append(UInt8(ascii: value ? "t" : "f"))
     case (.time, .string(let text)?):
       // PostgreSQL refuses years after 294276, and text such as February 30.
@@ -158,7 +156,7 @@ enum CopyText {
   ) -> Bool {
     let part = UnsafeRawBufferPointer(rebasing: bytes[value.start..<value.end])
     switch (kind, value.kind) {
-    case (.text, .text), (.integer, .integer), (.number, .integer): output.append(contentsOf: part)
+    case (.text, .text), (.integer, .integer): output.append(contentsOf: part)
     case (.boolean, .yes): output.append(UInt8(ascii: "t"))
     case (.boolean, .no): output.append(UInt8(ascii: "f"))
     case (.time, .text):

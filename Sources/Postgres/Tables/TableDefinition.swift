@@ -1,5 +1,5 @@
 // Each table: the topic it is filled from, its key and its columns. A field of a record becomes the column with its name in
-// lower case with underscores. `Migration` creates the columns.
+// lower case with underscores. `Migration` creates the columns from these definitions.
 
 package import MillraceCore
 
@@ -11,14 +11,20 @@ package struct TableDefinition: Sendable {
     package var field: String
     /// The kind of value.
     package var kind: ColumnKind
+    /// The version of the migration that adds the column.
+    package var version = 1
+    /// Whether every row has a value.
+    package var isRequired = false
 
     static func text(_ field: String) -> Column { Column(field: field, kind: .text) }
     static func integer(_ field: String) -> Column { Column(field: field, kind: .integer) }
-    static func number(_ field: String) -> Column { Column(field: field, kind: .number) }
     static func boolean(_ field: String) -> Column { Column(field: field, kind: .boolean) }
     static func time(_ field: String) -> Column { Column(field: field, kind: .time) }
     static func json(_ field: String) -> Column { Column(field: field, kind: .json) }
     static func jsonText(_ field: String) -> Column { Column(field: field, kind: .jsonText) }
+
+    /// The column as it is added by a later migration than the table.
+    func since(_ version: Int) -> Column { Column(field: field, kind: kind, version: version) }
 
     /// The name of the column: `original_transaction_id` for `originalTransactionId`.
     package var name: String {
@@ -34,10 +40,9 @@ package struct TableDefinition: Sendable {
   }
 
   /// The kinds of values.
-  package enum ColumnKind: String, Sendable, Hashable {
+  package enum ColumnKind: Sendable, Hashable {
     case text
     case integer
-    case number
     case boolean
     /// A time in RFC 3339.
     case time
@@ -45,6 +50,17 @@ package struct TableDefinition: Sendable {
     case json
     /// A text that contains JSON.
     case jsonText
+
+    /// The type in PostgreSQL.
+    package var type: String {
+      switch self {
+      case .text: "text"
+      case .integer: "bigint"
+      case .boolean: "boolean"
+      case .time: "timestamptz"
+      case .json, .jsonText: "jsonb"
+      }
+    }
   }
 
   /// The table's name.
@@ -72,8 +88,14 @@ package struct TableDefinition: Sendable {
   private static let events = TableDefinition(
     table: .events, topic: nil, key: nil,
     columns: [
-      .text("id"), .text("type"), .text("worker"), .text("key"), .time("time"), .text("notificationId"),
-      .text("supersedes"), .json("data"),
+      Column(field: "id", kind: .text, isRequired: true),
+      Column(field: "type", kind: .text, isRequired: true),
+      Column(field: "worker", kind: .text, isRequired: true),
+      .text("key"),
+      .time("time"),
+      .text("notificationId"),
+      .text("supersedes"),
+      .json("data"),
     ])
 
   private static let subscriptions = TableDefinition(
@@ -83,7 +105,7 @@ package struct TableDefinition: Sendable {
       .text("bundleId"),
       .text("environment"),
       .text("status"),
-      .text("uncertain"),
+      .text("uncertain").since(2),
       .time("entitledUntil"),
       .text("productId"),
       .text("subscriptionGroupIdentifier"),
@@ -95,7 +117,7 @@ package struct TableDefinition: Sendable {
       .text("renewalCurrency"),
       .json("renewalOffer"),
       .text("priceIncrease"),
-      .json("commitment"),
+      .json("commitment").since(3),
       .integer("expirationIntent"),
       .text("transactionId"),
       .time("purchaseDate"),
