@@ -66,13 +66,13 @@ package struct ConsumptionDeadline: Sendable, Hashable {
   /// Returns the next step after an attempt that failed now.
   ///
   /// - Parameter attempt: The number of attempts before it.
-  package func next(now: Timestamp, attempt: Int, wish: RetryHint = .none) -> Next {
+  package func next(now: Timestamp, attempt: Int, hint: RetryHint = .none) -> Next {
     let room = final - now - Self.lastMoment
     let shortest = Self.waits[0]
     guard room >= shortest else { return .over }
     let usual = Self.waits[min(max(0, attempt), Self.waits.count - 1)]
     let wait =
-      switch wish {
+      switch hint {
       case .none: usual
       case .notBefore(let time): max(usual, time)
       case .turn(let time): max(shortest, time)
@@ -92,7 +92,7 @@ package struct ConsumptionDeadline: Sendable, Hashable {
 
   /// Returns when to report an answer that is missing now: an hour before the planned deadline, or at once if the next
   /// attempt would come after that deadline.
-  package func notice(now: Timestamp, wish: RetryHint) -> Timestamp {
-    now + wish.time >= planned ? now : max(now, noticeAt)
+  package func notice(now: Timestamp, hint: RetryHint) -> Timestamp {
+    now + hint.time >= planned ? now : max(now, noticeAt)
   }
 }

@@ -67,12 +67,12 @@ package struct ConsumptionWorker: NotificationWorker {
     case .withhold(let reason, let provider):
       let withheld = ConsumptionWithheld(purchase: AskedPurchase(question), reason: reason, provider: provider)
       return try await unanswered(question, with: .emitting(withheld), in: context)
-    case .later(let reason, let detail, let wish, let provider):
+    case .later(let reason, let detail, let hint, let provider):
       context.logger.log(
         level: detail == nil ? .info : .warning, "no answer from a provider yet",
         metadata: ["provider": "\(provider)", "reason": "\(reason)", "detail": "\(detail ?? "")"])
       return try await postpone(
-        question, reason, detail, wish.map { .notBefore($0) } ?? .none, isUnclear: status != nil, in: context)
+        question, reason, detail, hint.map { .notBefore($0) } ?? .none, isUnclear: status != nil, in: context)
     case .send(let request, let provider):
       // If an earlier attempt may have reached Apple, `once` sends its bytes again, not these.
       return try await send(ConsumptionIntent(request, by: provider), question, in: context)
@@ -111,8 +111,8 @@ package struct ConsumptionWorker: NotificationWorker {
       context.logger.log(
         level: error.kind == .budget ? .debug : .info, "Apple has not accepted the answer yet",
         metadata: ["error": "\(error)"])
-      let wish = error.retryAt.map { ConsumptionDeadline.RetryHint.turn(in: $0 - context.clock.wallTime) }
-      return try await postpone(question, error.postponement, "\(error)", wish ?? .none, in: context)
+      let hint = error.retryAt.map { ConsumptionDeadline.RetryHint.turn(in: $0 - context.clock.wallTime) }
+      return try await postpone(question, error.postponement, "\(error)", hint ?? .none, in: context)
     }
   }
 
@@ -157,11 +157,11 @@ package struct ConsumptionWorker: NotificationWorker {
   // MARK: - Waiting
 
   private func postpone(
-    _ question: ConsumptionQuestion, _ reason: String, _ detail: String?, _ wish: ConsumptionDeadline.RetryHint,
+    _ question: ConsumptionQuestion, _ reason: String, _ detail: String?, _ hint: ConsumptionDeadline.RetryHint,
     isUnclear: Bool = false, in context: HandlerContext
   ) async throws -> Outcome {
     let now = context.clock.wallTime
-    guard case .again(let delay) = question.deadline.next(now: now, attempt: context.attempt, wish: wish) else {
+    guard case .again(let delay) = question.deadline.next(now: now, attempt: context.attempt, hint: hint) else {
       guard !isUnclear else { return try await expireUnclear(question, in: context) }
       return try await expire(question, reason, detail, in: context)
     }
@@ -169,7 +169,7 @@ package struct ConsumptionWorker: NotificationWorker {
     guard try await context.state(question.warning) == nil else { return outcome }
     let isBehind = context.attempt == 0 && now >= question.deadline.noticeAt
     return outcome.settingTimer(
-      question.warning, at: question.deadline.notice(now: now, wish: wish),
+      question.warning, at: question.deadline.notice(now: now, hint: hint),
       payload: RiskNotice(question, reason: isBehind ? "lag" : reason).serialized())
   }
 

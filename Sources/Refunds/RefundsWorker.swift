@@ -45,11 +45,11 @@ package struct RefundsWorker: NotificationWorker {
     of notification: AppStoreNotification, in context: HandlerContext
   ) async throws -> Outcome {
     switch notification.event {
-    case .refund: try await told(.refund, by: notification, in: context)
-    case .revoke: try await told(.revoke, by: notification, in: context)
-    case .refundDeclined: try await told(.declined, by: notification, in: context)
-    case .refundReversed: try await told(.reversed, by: notification, in: context)
-    case .foundRefund: try await told(.found, by: notification, in: context)
+    case .refund: try await apply(.refund, by: notification, in: context)
+    case .revoke: try await apply(.revoke, by: notification, in: context)
+    case .refundDeclined: try await apply(.declined, by: notification, in: context)
+    case .refundReversed: try await apply(.reversed, by: notification, in: context)
+    case .foundRefund: try await apply(.found, by: notification, in: context)
     case .v1(let type) where Self.hints.contains(type): try await hinted(type, by: notification, in: context)
     default: .ignore
     }
@@ -59,7 +59,7 @@ package struct RefundsWorker: NotificationWorker {
 
   // MARK: - What Apple signed
 
-  private func told(
+  private func apply(
     _ kind: EntitlementFact.Kind, by notification: AppStoreNotification, in context: HandlerContext
   ) async throws -> Outcome {
     guard let transaction = notification.transaction else {

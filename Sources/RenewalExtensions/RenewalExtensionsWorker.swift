@@ -253,20 +253,20 @@ extension RenewalExtensionsWorker {
     of campaign: Campaign, _ summary: NotificationSummary, _ notification: AppStoreNotification,
     _ context: HandlerContext
   ) async throws -> Campaign.Completion? {
-    let told = Campaign.Completion(
+    let reported = Campaign.Completion(
       at: notification.signedDate ?? context.clock.wallTime, succeeded: summary.succeededCount ?? 0,
       failed: summary.failedCount ?? 0)
     do {
       let status = try await context.appStore(for: campaign.bundleId).status(of: campaign)
       guard status.complete == true else { return nil }
       return Campaign.Completion(
-        at: status.completeDate ?? told.at, succeeded: status.succeededCount ?? told.succeeded,
-        failed: status.failedCount ?? told.failed)
+        at: status.completeDate ?? reported.at, succeeded: status.succeededCount ?? reported.succeeded,
+        failed: status.failedCount ?? reported.failed)
     } catch let error as HandlerError where error.reason == "api-not-configured" {
-      return told
+      return reported
     } catch let error as APIError where error.errorClass == .never {
       // Apple no longer knows the campaign. Use the summary.
-      return told
+      return reported
     }
   }
 }

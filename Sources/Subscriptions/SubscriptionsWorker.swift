@@ -48,7 +48,7 @@ package struct SubscriptionsWorker: NotificationWorker {
   package func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     try await withReadableStates {
       switch notification.content {
-      case .v2(let verified): try await told(verified.payload, by: notification, in: context)
+      case .v2(let verified): try await apply(verified.payload, by: notification, in: context)
       case .v1: try await hinted(by: notification, in: context)
       case .request: try await requested(by: notification, in: context)
       case .found: .ignore
@@ -94,7 +94,7 @@ package struct SubscriptionsWorker: NotificationWorker {
 // MARK: - What Apple signed
 
 extension SubscriptionsWorker {
-  private func told(
+  private func apply(
     _ payload: ResponseBodyV2DecodedPayload, by notification: AppStoreNotification, in context: HandlerContext
   ) async throws -> Outcome {
     let (transaction, renewal) = (notification.transaction, notification.renewalInfo)

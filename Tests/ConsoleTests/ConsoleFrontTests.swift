@@ -368,14 +368,14 @@ import Testing
       #expect(page.contains("value=\"pause\"") && page.contains("value=\"stop\"") && !page.contains("value=\"resume\""))
       let token = try await stage.token("/runs/r1")
       for (form, status) in [
-        ("wish=pause", HTTPResponseStatus.forbidden), ("token=\(token)&wish=burn", .badRequest),
-        ("token=\(token)&wish=pause", .ok),
+        ("verb=pause", HTTPResponseStatus.forbidden), ("token=\(token)&verb=burn", .badRequest),
+        ("token=\(token)&verb=pause", .ok),
       ] {
         #expect(try await stage.ask("/runs/r1", .POST, form: form).status == status, "\(form)")
       }
-      #expect(try await stage.ask("/runs/r2", .POST, form: "token=\(token)&wish=stop").status == .notFound)
-      let wishes = stage.log.records(in: "millrace.backfills").filter { $0.key == Array("wish/r1".utf8) }
-      #expect(wishes.count == 1)
+      #expect(try await stage.ask("/runs/r2", .POST, form: "token=\(token)&verb=stop").status == .notFound)
+      let controls = stage.log.records(in: "millrace.backfills").filter { $0.key == Array("wish/r1".utf8) }
+      #expect(controls.count == 1)
       let word = "r1/pause/\(stage.manual.clock.wallTime.millisecondsSince1970)"
       #expect(Set(stage.audit.map(\.id)) == ["\(word)/started", "\(word)/ended/wish"])
       #expect(stage.audit.first?.by == "ada")

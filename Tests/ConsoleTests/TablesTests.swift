@@ -205,11 +205,11 @@ import Testing
     var runs = tables.runSummaries(at: now)
     #expect(runs.map(\.id) == ["r"])
     #expect(runs.first?.progressWords == "0 of 200 offsets")
-    #expect(runs.first?.wishes == [.pause, .stop])
+    #expect(runs.first?.verbs == [.pause, .stop])
     take(.control(RunControl(run: "r", .pause, by: "eve", at: now)))
     runs = tables.runSummaries(at: now)
     #expect(runs.first?.state == "paused")
-    #expect(runs.first?.wishes == [.resume, .stop])
+    #expect(runs.first?.verbs == [.resume, .stop])
   }
 
   @Test func `the audit trail shows a silent run with the time of its last record`() throws {

@@ -50,7 +50,7 @@ import Testing
       TopicPartition(topic: events, partition: 0): 25, TopicPartition(topic: retry, partition: 0): 3,
     ]
     tables.learn(facts)
-    func control(_ verb: RunControl.Verb, of worker: String) -> ConsumerRecord {
+    func control(_ verb: RunVerb, of worker: String) -> ConsumerRecord {
       let control = RunControl(run: WorkerPause.run(of: worker), verb, by: "ada", at: now)
       return OperationsRecord.control(control).producerRecord("millrace.operations").read()
     }

@@ -45,9 +45,9 @@ import Testing
     var attempt = 0
     while true {
       let time = Duration.seconds(Int64.random(in: 0...50_000, using: &generator))
-      let wish = [ConsumptionDeadline.RetryHint.none, .notBefore(time), .turn(in: time)].randomElement(
+      let hint = [ConsumptionDeadline.RetryHint.none, .notBefore(time), .turn(in: time)].randomElement(
         using: &generator)
-      guard case .again(let delay) = deadline.next(now: now, attempt: attempt, wish: wish ?? .none) else { break }
+      guard case .again(let delay) = deadline.next(now: now, attempt: attempt, hint: hint ?? .none) else { break }
       #expect(delay >= .seconds(10), "seed \(seed)")
       now = now + delay
       attempt += 1
@@ -64,18 +64,18 @@ import Testing
     (3, .turn(in: .zero), 10), (3, .turn(in: .seconds(90_000)), 42_900),
   ])
   func `the provider is asked on schedule, but a rate-limit slot is used when it is free`(
-    _ attempt: Int, _ wish: ConsumptionDeadline.RetryHint, _ seconds: Int64
+    _ attempt: Int, _ hint: ConsumptionDeadline.RetryHint, _ seconds: Int64
   ) {
     let deadline = ConsumptionDeadline(signedDate: signed, receivedAt: signed)
-    #expect(deadline.next(now: signed, attempt: attempt, wish: wish) == .again(after: .seconds(seconds)))
+    #expect(deadline.next(now: signed, attempt: attempt, hint: hint) == .again(after: .seconds(seconds)))
   }
 
   @Test func `a missing answer is reported an hour before the end, or at once if none can come`() {
     let deadline = ConsumptionDeadline(signedDate: signed, receivedAt: signed)
     let eleven = signed + .seconds(39_600)
-    #expect(deadline.notice(now: signed, wish: .none) == eleven)
-    #expect(deadline.notice(now: signed, wish: .notBefore(.seconds(600))) == eleven)
-    #expect(deadline.notice(now: signed, wish: .turn(in: .seconds(43_200))) == signed)
-    #expect(deadline.notice(now: eleven + .seconds(60), wish: .none) == eleven + .seconds(60))
+    #expect(deadline.notice(now: signed, hint: .none) == eleven)
+    #expect(deadline.notice(now: signed, hint: .notBefore(.seconds(600))) == eleven)
+    #expect(deadline.notice(now: signed, hint: .turn(in: .seconds(43_200))) == signed)
+    #expect(deadline.notice(now: eleven + .seconds(60), hint: .none) == eleven + .seconds(60))
   }
 }

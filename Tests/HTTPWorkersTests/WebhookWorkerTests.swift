@@ -206,7 +206,7 @@ import Testing
         name: "webhook-crm", configuration: MillraceConfiguration(), settings: nil, clock: time.clock,
         logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, http: StubReceiver { _ in 200 }, log: log,
         host: nil, metrics: NOOPMetricsHandler.instance))
-    func control(_ verb: RunControl.Verb, of worker: String) throws {
+    func control(_ verb: RunVerb, of worker: String) throws {
       let control = RunControl(run: WorkerPause.run(of: worker), verb, by: "ada", at: time.clock.wallTime)
       try log.append(OperationsRecord.control(control).producerRecord("millrace.operations"))
     }

@@ -38,12 +38,12 @@ struct RequestGate: Sendable {
 
   /// Records the rules that the caller broke with a rejected request.
   ///
-  /// - Parameter isTold: Whether the caller received the response. A caller cannot respect a response that was lost.
-  mutating func note(_ failure: APIFailure, of call: SimulatedCall, path: String, isTold: Bool) {
+  /// - Parameter isReceived: Whether the caller received the response. A caller cannot respect a response that was lost.
+  mutating func note(_ failure: APIFailure, of call: SimulatedCall, path: String, isReceived: Bool) {
     if let code = conduct.finalAnswer(call.subject, path: path, body: call.body), code == failure.code {
       journal.breach(.repeatedAfterFinalAnswer, call.endpoint, "\(path) again after \(code)", at: call.now)
     }
-    if isTold { conduct.remember(failure, call.subject, path: path, body: call.body) }
+    if isReceived { conduct.remember(failure, call.subject, path: path, body: call.body) }
     switch failure {
     case .invalidCustomerConsented: journal.breach(.consumptionWithoutConsent, call.endpoint, path, at: call.now)
     case _ where failure.status == 400:

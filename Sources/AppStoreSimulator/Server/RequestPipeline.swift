@@ -67,7 +67,7 @@ final class RequestPipeline: Sendable {
     let call = SimulatedCall(
       endpoint: route.endpoint, parameters: route.parameters, bundleId: bundle, environment: request.environment,
       query: request.query, body: request.body, now: now)
-    let answer = answer(call, path: request.path, isTold: verdict.effect.map { !$0.spoilsAnswer } ?? true)
+    let answer = answer(call, path: request.path, isReceived: verdict.effect.map { !$0.spoilsAnswer } ?? true)
     switch verdict.effect {
     case .answerLost?: return .reset
     case .truncatedBody(let share)?:
@@ -79,7 +79,7 @@ final class RequestPipeline: Sendable {
     }
   }
 
-  private func answer(_ call: SimulatedCall, path: String, isTold: Bool) -> APIAnswer {
+  private func answer(_ call: SimulatedCall, path: String, isReceived: Bool) -> APIAnswer {
     if let refused = gate.withGate({ $0.limit(call) }) { return refused }
     let answer: APIAnswer
     do throws(APIFailure) {
@@ -87,7 +87,7 @@ final class RequestPipeline: Sendable {
     } catch {
       answer = .failure(error)
     }
-    if let failure = answer.failure { gate.withGate { $0.note(failure, of: call, path: path, isTold: isTold) } }
+    if let failure = answer.failure { gate.withGate { $0.note(failure, of: call, path: path, isReceived: isReceived) } }
     return answer
   }
 

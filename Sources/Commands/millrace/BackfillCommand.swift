@@ -7,6 +7,7 @@ import MillraceTime
 import KafkaClient
 import MillraceCore
 import MillraceRecords
+import MillraceWorker
 import Operations
 
 struct BackfillCommand: AsyncParsableCommand {
@@ -230,20 +231,20 @@ extension BackfillCommand.Options: SteeredRuns {
   static var command: String { "backfill" }
   static var example: String { "202603041200-1x7k" }
 
-  static func meaning(of word: RunVerb) -> String {
-    switch word {
+  static func meaning(of verb: RunVerb) -> String {
+    switch verb {
     case .pause: "Pause a run of another process."
     case .resume: "Resume a paused run. If its process is gone, use --run instead."
     case .stop: "Stop a run for good, even if its process is gone."
     }
   }
 
-  func steer(_ name: String, _ word: RunVerb, by author: String, on console: Console) async throws {
+  func steer(_ name: String, _ verb: RunVerb, by author: String, on console: Console) async throws {
     let configuration = try shared.load().configuration
     let log = try await connect(configuration, console: console)
     let run = try log.run(name, in: try await log.table())
-    let isEnded = try await log.wish(
-      word, for: run, by: author, at: MillraceClock(configuration.clock).wallTime,
+    let isEnded = try await log.control(
+      verb, of: run, by: author, at: MillraceClock(configuration.clock).wallTime,
       pulse: MillraceClock.system.wallTime)
     console.err.note(
       isEnded

@@ -192,20 +192,20 @@ extension ReplayCommand.Options: SteeredRuns {
   static var command: String { "replay" }
   static var example: String { "1f0c" }
 
-  static func meaning(of word: RunVerb) -> String {
-    switch word {
+  static func meaning(of verb: RunVerb) -> String {
+    switch verb {
     case .pause: "Pause a run."
     case .resume: "Resume a run."
     case .stop: "Stop a run for good."
     }
   }
 
-  func steer(_ name: String, _ word: RunVerb, by author: String, on console: Console) async throws {
+  func steer(_ name: String, _ verb: RunVerb, by author: String, on console: Console) async throws {
     let (replay, _) = try await connect(author: author, console: console)
-    guard let run = try await replay.control(name, word) else {
+    guard let run = try await replay.control(name, verb) else {
       return console.err.note("ended the run in the audit trail: its command had died before anything was sent")
     }
-    switch word {
+    switch verb {
     case .pause:
       console.err.note("paused run \(run.id); resume it with millrace replay resume \(run.id.prefix(8))")
     case .resume: console.err.note("resumed run \(run.id)")

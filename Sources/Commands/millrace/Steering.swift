@@ -1,6 +1,7 @@
 // The commands `pause`, `resume` and `stop`, which control a run of another process. They are the same for all runs.
 
 import ArgumentParser
+import MillraceWorker
 import Operations
 
 /// A kind of run that another terminal can control, with the flags to find it.
@@ -10,9 +11,9 @@ protocol SteeredRuns: ParsableArguments, Sendable {
   /// Example arguments: a run and the flags that follow it.
   static var example: String { get }
   /// A sentence that describes a request.
-  static func meaning(of word: RunVerb) -> String
+  static func meaning(of verb: RunVerb) -> String
   /// Sends a request to a run and prints the result.
-  func steer(_ run: String, _ word: RunVerb, by author: String, on console: Console) async throws
+  func steer(_ run: String, _ verb: RunVerb, by author: String, on console: Console) async throws
 }
 
 struct SteeringOptions<Runs: SteeredRuns>: ParsableArguments {
@@ -30,40 +31,40 @@ struct SteeringOptions<Runs: SteeredRuns>: ParsableArguments {
 /// A command that sends one request to one run.
 protocol SteeringCommand: AsyncParsableCommand {
   associatedtype Runs: SteeredRuns
-  static var word: RunVerb { get }
+  static var verb: RunVerb { get }
   var steering: SteeringOptions<Runs> { get }
 }
 
 extension SteeringCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(
-      commandName: word.rawValue, abstract: Runs.meaning(of: word),
+      commandName: verb.rawValue, abstract: Runs.meaning(of: verb),
       discussion: """
         Examples:
-          millrace \(Runs.command) \(word.rawValue) \(Runs.example)
+          millrace \(Runs.command) \(verb.rawValue) \(Runs.example)
         """)
   }
 
   func run() async throws {
-    let (steering, word) = (steering, Self.word)
+    let (steering, verb) = (steering, Self.verb)
     try await conclude { console in
-      try await steering.runs.steer(steering.run, word, by: steering.author, on: console)
+      try await steering.runs.steer(steering.run, verb, by: steering.author, on: console)
       return .success
     }
   }
 }
 
 struct PauseCommand<Runs: SteeredRuns>: SteeringCommand {
-  static var word: RunVerb { .pause }
+  static var verb: RunVerb { .pause }
   @OptionGroup var steering: SteeringOptions<Runs>
 }
 
 struct ResumeCommand<Runs: SteeredRuns>: SteeringCommand {
-  static var word: RunVerb { .resume }
+  static var verb: RunVerb { .resume }
   @OptionGroup var steering: SteeringOptions<Runs>
 }
 
 struct StopCommand<Runs: SteeredRuns>: SteeringCommand {
-  static var word: RunVerb { .stop }
+  static var verb: RunVerb { .stop }
   @OptionGroup var steering: SteeringOptions<Runs>
 }

@@ -5,6 +5,7 @@ import ArgumentParser
 import HTTPWorkers
 import MillraceCore
 import MillraceTime
+import MillraceWorker
 import Operations
 
 struct WebhooksCommand: AsyncParsableCommand {

@@ -25,21 +25,21 @@ extension WorkerOptions: SteeredRuns {
   static var command: String { "dead-letters" }
   static var example: String { "1f0c --worker winback" }
 
-  static func meaning(of word: RunVerb) -> String {
-    switch word {
+  static func meaning(of verb: RunVerb) -> String {
+    switch verb {
     case .pause: "Pause a requeue or discard run."
     case .resume: "Resume a requeue or discard run."
     case .stop: "Stop a requeue or discard run; commands not sent yet are dropped."
     }
   }
 
-  func steer(_ run: String, _ word: RunVerb, by author: String, on console: Console) async throws {
-    let isEnded = try await operations(author: author, console: console).control(run, word)
+  func steer(_ run: String, _ verb: RunVerb, by author: String, on console: Console) async throws {
+    let isEnded = try await operations(author: author, console: console).control(run, verb)
     let words =
-      switch word {
+      switch verb {
       case .stop where isEnded: "ended the run: its process is gone; commands it had sent remain in effect"
       case .stop: "sent the stop; if the run's process is gone, repeat this in a minute"
-      case .pause, .resume: "\(word.rawValue): said"
+      case .pause, .resume: "\(verb.rawValue): said"
       }
     console.err.note(words)
   }

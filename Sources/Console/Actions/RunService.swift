@@ -3,6 +3,7 @@
 internal import AppStore
 internal import MillraceTime
 internal import MillraceRecords
+internal import MillraceWorker
 internal import Operations
 
 /// Pauses, resumes and stops runs, and records each action in the audit trail.
@@ -15,15 +16,15 @@ struct RunService: Sendable {
   let user: String
 
   /// - Throws: ``OperationError`` if the run has ended or the audit record cannot be written.
-  func wish(_ wish: RunVerb, forReplay id: String) async throws {
+  func control(_ verb: RunVerb, ofReplay id: String) async throws {
     let replays = ReplayOperation(
       on: log, prefix: prefix, author: user, source: DeadLetterService.source, clock: clock)
-    try await replays.control(id, wish)
+    try await replays.control(id, verb)
   }
 
   /// - Throws: ``OperationError`` if the run has ended or the audit record cannot be written.
-  func wish(_ wish: RunVerb, for run: BackfillRun) async throws {
-    try await BackfillLog(on: log, prefix: prefix).wish(
-      wish, for: run, by: user, source: DeadLetterService.source, at: clock.wallTime, pulse: real.wallTime)
+  func control(_ verb: RunVerb, of run: BackfillRun) async throws {
+    try await BackfillLog(on: log, prefix: prefix).control(
+      verb, of: run, by: user, source: DeadLetterService.source, at: clock.wallTime, pulse: real.wallTime)
   }
 }

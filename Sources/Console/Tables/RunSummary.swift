@@ -29,7 +29,7 @@ struct RunSummary: Sendable, Hashable {
   /// Further details.
   var facts: [TimelineEntry.Fact]
   /// The actions that an operator can take now.
-  var wishes: [RunVerb]
+  var verbs: [RunVerb]
 
   var link: String { Link.to(["runs", id]) }
   var progressWords: String { "\(Words.count(done)) of \(Words.count(total)) \(unit)" }
@@ -59,7 +59,7 @@ struct RunSummary: Sendable, Hashable {
       .init(name: "rate", value: run.rate.map { "at most \($0) records per second" } ?? ""),
       .init(name: "failures", value: run.failures.joined(separator: "; ")),
     ]
-    wishes =
+    verbs =
       switch run.state {
       case .running: [.pause, .stop]
       case .paused: [.resume, .stop]
@@ -89,7 +89,7 @@ struct RunSummary: Sendable, Hashable {
       .init(name: "quarantined", value: Words.count(run.counts.quarantined)),
       .init(name: "pages", value: Words.count(run.counts.pages)), .init(name: "process", value: run.owner),
     ]
-    wishes = run.state.isOver ? [] : run.state == .paused ? [.resume, .stop] : [.pause, .stop]
+    verbs = run.state.isOver ? [] : run.state == .paused ? [.resume, .stop] : [.pause, .stop]
   }
 }
 

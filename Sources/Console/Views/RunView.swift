@@ -1,6 +1,7 @@
 // The page of one run, with its controls.
 
 internal import AppStore
+internal import MillraceWorker
 internal import Operations
 
 struct RunView: Sendable {
@@ -28,9 +29,9 @@ struct RunView: Sendable {
   }
 
   private var actions: HTML {
-    guard context.visitor.mayAct, !run.wishes.isEmpty else { return "" }
-    let buttons = run.wishes.map { wish -> HTML in
-      "<button name=\"wish\" value=\"\(wish.rawValue)\" class=\"\(wish == .stop ? "danger" : "go")\">\(wish.words)</button> "
+    guard context.visitor.mayAct, !run.verbs.isEmpty else { return "" }
+    let buttons = run.verbs.map { verb -> HTML in
+      "<button name=\"verb\" value=\"\(verb.rawValue)\" class=\"\(verb == .stop ? "danger" : "go")\">\(verb.words)</button> "
     }
     return """
       <form class="actions" method="post" action="\(run.link)" aria-label="Control"><input type="hidden" name="token" value="\(token)">\(buttons)</form>

@@ -65,14 +65,14 @@ struct TimelineView: Sendable {
   func progress(_ scanned: Int64, _ left: Int64) -> HTML { "<!-- \(scanned) read, \(left) left -->\n" }
 
   /// Everything after the last entry.
-  func end(told: Int, scanned: Int64, isWhole: Bool) -> HTML {
+  func end(shown: Int, scanned: Int64, isWhole: Bool) -> HTML {
     let words: HTML =
-      if told == 0 {
+      if shown == 0 {
         "No records in the last \(days) \(days == 1 ? "day" : "days")."
       } else if isWhole {
-        "All entries of the last \(days) \(days == 1 ? "day" : "days"): \(Words.count(told))."
+        "All entries of the last \(days) \(days == 1 ? "day" : "days"): \(Words.count(shown))."
       } else {
-        "Only the newest \(Words.count(told)) entries are shown; choose a shorter period."
+        "Only the newest \(Words.count(shown)) entries are shown; choose a shorter period."
       }
     return
       "</ol>\n<p class=\"end\" role=\"status\">\(words) Records read: \(Words.count(scanned)).</p>\n\(Layout.bottom)"

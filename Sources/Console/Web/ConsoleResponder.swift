@@ -9,6 +9,7 @@ internal import KafkaClient
 internal import Logging
 internal import MillraceCore
 internal import MillraceRecords
+internal import MillraceWorker
 internal import NIOCore
 internal import Operations
 internal import ServiceLifecycle
@@ -170,14 +171,14 @@ struct ConsoleResponder: HTTPResponder {
     return Answers.stream("text/html; charset=utf-8", of: request) { [log, logger] writer in
       defer { admission.end() }
       try await writer.write(view.beginning.text)
-      var (told, scanned) = (0, Int64(0))
+      var (shown, scanned) = (0, Int64(0))
       do {
         let reader = TimelineReader(log: try await log(), builder: builder)
         let isWhole = try await reader.follow(since: since) { news in
           if Task.isShuttingDownGracefully { throw CancellationError() }
           switch news {
           case .entry(let entry):
-            told += 1
+            shown += 1
             try await writer.write(view.line(entry).text)
           case .progress(let count, let left):
             scanned = count
@@ -185,7 +186,7 @@ struct ConsoleResponder: HTTPResponder {
             try await writer.write(view.progress(count, left).text)
           }
         }
-        try await writer.write(view.end(told: told, scanned: scanned, isWhole: isWhole).text)
+        try await writer.write(view.end(shown: shown, scanned: scanned, isWhole: isWhole).text)
       } catch let error as CancellationError {
         throw error
       } catch let error as KafkaError {
@@ -260,19 +261,19 @@ struct ConsoleResponder: HTTPResponder {
     let fields = try await form(request)
     try policy.check(request.head, token: fields["token"], of: page.visitor)
     guard let run = await store.run(id) else { throw Denial.notFound }
-    guard let wish = RunVerb(rawValue: fields["wish"]) else { throw Denial.malformed("the action is unknown") }
+    guard let verb = RunVerb(rawValue: fields["verb"]) else { throw Denial.malformed("the action is unknown") }
     let service = RunService(
       log: try await log(), prefix: topics.prefix, clock: clock, real: real, user: page.visitor.name)
     switch run.kind {
-    case .replay: try await service.wish(wish, forReplay: id)
+    case .replay: try await service.control(verb, ofReplay: id)
     case .backfill:
       guard let run = await store.backfill(id) else { throw Denial.notFound }
-      try await service.wish(wish, for: run)
+      try await service.control(verb, of: run)
     }
     logger.info(
       "control command sent to a run",
-      metadata: ["run": "\(id)", "wish": "\(wish.rawValue)", "user": "\(page.visitor.name)"])
-    return try await self.run(id, page, asked: wish)
+      metadata: ["run": "\(id)", "verb": "\(verb.rawValue)", "user": "\(page.visitor.name)"])
+    return try await self.run(id, page, asked: verb)
   }
 
   private func form(_ request: Request) async throws -> FormFields {

@@ -103,7 +103,7 @@ package struct Circuit: Sendable, Hashable {
     switch result {
     case .answered: close()
     case .busy(let until):
-      // It says nothing about other records, but the probe has to be repeated: soon, because the wish of one record must
+      // It says nothing about other records, but the probe has to be repeated: soon, because the request of one record must
       // not hold the others for hours.
       guard isProbe else { return }
       last = record

@@ -15,7 +15,7 @@ package struct AuditRecord: Sendable, Hashable {
     package init(rawValue: String) { self.rawValue = rawValue }
 
     /// Whether the action controls a run of another action. It can be repeated for the same run.
-    var isWord: Bool { [.pause, .resume, .stop].contains(self) }
+    var isControl: Bool { [.pause, .resume, .stop].contains(self) }
 
     /// Records were sent again. Handled notifications are skipped.
     package static let replay = Action(rawValue: "replay")
@@ -128,7 +128,7 @@ package struct AuditRecord: Sendable, Hashable {
 
   /// The action's name in the trail. A run starts once and can have any number of control actions.
   package var name: String {
-    action.isWord ? "\(run)/\(action.rawValue)/\(at.millisecondsSince1970)" : "\(run)/\(action.rawValue)"
+    action.isControl ? "\(run)/\(action.rawValue)/\(at.millisecondsSince1970)" : "\(run)/\(action.rawValue)"
   }
 
   /// The record's unique id. Readers ignore a second record with the same id.

@@ -66,7 +66,7 @@ package struct OperationsLog: Sendable {
   private var openCommands: [(item: String, id: String)] = []
   private var finished = 0
   private var openParts: [String: Int] = [:]
-  private var words: [String: RunControl.Verb] = [:]
+  private var verbs: [String: RunVerb] = [:]
 
   /// - Parameter keepsFinished: Whether the log keeps the status of finished commands. Commands stay in the topic for a
   ///   year, so a process that runs for long keeps only whether they are finished.
@@ -110,8 +110,8 @@ package struct OperationsLog: Sendable {
       return .finished
     case .control(let control):
       // A stopped run cannot be resumed.
-      guard words[control.run] != .stop, words[control.run] != control.verb else { return .ignored }
-      words[control.run] = control.verb
+      guard verbs[control.run] != .stop, verbs[control.run] != control.verb else { return .ignored }
+      verbs[control.run] = control.verb
       return .controlled
     }
   }
@@ -138,7 +138,7 @@ package struct OperationsLog: Sendable {
   }
 
   /// The last instruction for a run; nil if there is none.
-  package func control(on run: String) -> RunControl.Verb? { words[run] }
+  package func control(on run: String) -> RunVerb? { verbs[run] }
 
   /// The number of unfinished parts of a run.
   package func openParts(of run: String) -> Int { openParts[run] ?? 0 }

@@ -88,24 +88,27 @@ package struct ReplayPart: Sendable, Hashable {
   }
 }
 
-/// An operator's instruction for a whole run.
-package struct RunControl: Sendable, Hashable {
-  /// The instruction.
-  package enum Verb: String, Sendable, Hashable, CaseIterable {
-    case pause
-    case resume
-    /// End the run where it is. This cannot be reversed.
-    case stop
-  }
+/// An operator's instruction for a run that another process carries out.
+package enum RunVerb: String, Sendable, Hashable, CaseIterable {
+  case pause
+  case resume
+  /// End the run where it is. This cannot be reversed.
+  case stop
 
+  /// The action in the audit trail.
+  package var action: AuditRecord.Action { AuditRecord.Action(rawValue: rawValue) }
+}
+
+/// The record of an instruction.
+package struct RunControl: Sendable, Hashable {
   package var run: String
-  package var verb: Verb
+  package var verb: RunVerb
   /// The operator who gave the instruction.
   package var by: String
   /// The time when the instruction was given.
   package var at: Timestamp
 
-  package init(run: String, _ verb: Verb, by: String, at: Timestamp) {
+  package init(run: String, _ verb: RunVerb, by: String, at: Timestamp) {
     (self.run, self.verb, self.by, self.at) = (run, verb, by, at)
   }
 }
@@ -276,7 +279,7 @@ extension ReplayPart {
 
 extension RunControl {
   fileprivate init?(_ object: JSONObject) {
-    guard let run = object.text("run"), let verb = object.text("control").flatMap({ Verb(rawValue: $0) }),
+    guard let run = object.text("run"), let verb = object.text("control").flatMap({ RunVerb(rawValue: $0) }),
       let at = object.number("at")
     else { return nil }
     self.init(run: run, verb, by: object.text("by") ?? "", at: Timestamp(millisecondsSince1970: at))

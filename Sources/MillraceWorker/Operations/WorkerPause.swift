@@ -9,7 +9,7 @@ package actor WorkerPause {
   /// How long an answer of ``isPaused()`` counts.
   package static let interval = Duration.seconds(1)
 
-  private let table: TopicTable<RunControl.Verb?>
+  private let table: TopicTable<RunVerb?>
   private let clock: MillraceClock
   private let logger: Logger
   private var last: (isPaused: Bool, at: MillraceClock.Instant)?
@@ -26,7 +26,7 @@ package actor WorkerPause {
   package static func run(of worker: String) -> String { "workers/\(worker)" }
 
   /// Applies a record of `millrace.operations` to the last instruction for a worker.
-  package static func fold(_ verb: inout RunControl.Verb?, _ record: ConsumerRecord, of worker: String) {
+  package static func fold(_ verb: inout RunVerb?, _ record: ConsumerRecord, of worker: String) {
     do throws(UnreadableRecord) {
       guard case .control(let control)? = try OperationsRecord.read(record), control.run == run(of: worker) else {
         return

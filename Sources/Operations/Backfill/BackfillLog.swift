@@ -3,7 +3,7 @@
 package import AppStore
 internal import KafkaClient
 package import MillraceRecords
-internal import MillraceWorker
+package import MillraceWorker
 
 /// The backfill runs of a deployment.
 package struct BackfillLog: Sendable {
@@ -51,8 +51,8 @@ package struct BackfillLog: Sendable {
   /// - Returns: Whether this call ended the run.
   /// - Throws: ``OperationError`` if the run is over.
   @discardableResult
-  package func wish(
-    _ wish: RunVerb, for run: BackfillRun, by: String, source: String = "millrace", at time: Timestamp,
+  package func control(
+    _ verb: RunVerb, of run: BackfillRun, by: String, source: String = "millrace", at time: Timestamp,
     pulse: Timestamp
   ) async throws -> Bool {
     guard !run.state.isOver else {
@@ -61,13 +61,13 @@ package struct BackfillLog: Sendable {
     }
     try await AuditLog(on: log, prefix: prefix).append([
       AuditRecord(
-        run: run.id, wish.action, .started(parts: 1), by: by, source: source, at: time, target: "backfill"),
+        run: run.id, verb.action, .started(parts: 1), by: by, source: source, at: time, target: "backfill"),
       AuditRecord(
-        run: run.id, wish.action, .ended(part: "wish", result: .done, counts: []), by: by, source: source, at: time,
+        run: run.id, verb.action, .ended(part: "wish", result: .done, counts: []), by: by, source: source, at: time,
         target: "backfill"),
     ])
-    try await log.append([BackfillRecord.wish(run: run.id, wish, by: by, at: time).record(prefix: prefix)])
-    guard wish == .stop, !run.isAlive(at: pulse) else { return false }
+    try await log.append([BackfillRecord.control(run: run.id, verb, by: by, at: time).record(prefix: prefix)])
+    guard verb == .stop, !run.isAlive(at: pulse) else { return false }
     // A process that was only unreachable finds out that it no longer owns the run.
     var own = run
     (own.claim, own.owner) = (run.claim + 1, source)

@@ -31,8 +31,8 @@ extension BackfillOperation {
     logger: Logger, _ work: @Sendable (Parts, APIBudget) async throws -> Result
   ) async throws -> Result {
     let catalog = try TopicCatalog.load(configuration)
-    let (pauses, told) = AsyncStream.makeStream(of: BudgetPause.self, bufferingPolicy: .bufferingNewest(1_000))
-    let budget = APIAccess.budget(configuration.appStore, part: part, clock: clock) { told.yield($0) }
+    let (pauses, newPauses) = AsyncStream.makeStream(of: BudgetPause.self, bufferingPolicy: .bufferingNewest(1_000))
+    let budget = APIAccess.budget(configuration.appStore, part: part, clock: clock) { newPauses.yield($0) }
     let admission = try NotificationAdmission(
       configuration, clock: clock, revocation: configuration.trust.revocation.checker(clock: clock))
     let channel = PauseChannel(

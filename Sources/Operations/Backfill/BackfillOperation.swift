@@ -106,8 +106,8 @@ package struct BackfillOperation: Sendable {
         remedy: "if that process was killed, wait 15 seconds")
     }
     // Clear any earlier request to the previous process.
-    try await parts.log.wish(
-      .resume, for: run, by: by, at: parts.clock.wallTime, pulse: parts.pulse.wallTime)
+    try await parts.log.control(
+      .resume, of: run, by: by, at: parts.clock.wallTime, pulse: parts.pulse.wallTime)
     run.owner = Self.newOwner()
     run.claim += 1
     run.detail = nil
@@ -244,8 +244,8 @@ package struct BackfillOperation: Sendable {
   private static let margin = Duration.seconds(60)
 
   private func waitForLeave(_ progress: BackfillProgress) async throws {
-    while let wish = await progress.wish, wish != .resume {
-      if wish == .stop { throw Stopped() }
+    while let control = await progress.control, control != .resume {
+      if control == .stop { throw Stopped() }
       try await parts.pulse.sleep(until: parts.pulse.now.advanced(by: .seconds(1)))
     }
   }

@@ -6,7 +6,7 @@ internal import MillraceWorker
 /// The progress of a run.
 actor BackfillProgress {
   private(set) var run: BackfillRun
-  private(set) var wish: RunVerb?
+  private(set) var control: RunVerb?
   private var waiting: ArraySlice<BackfillSlice>
   private var marks: [Int: BackfillMark]
 
@@ -18,7 +18,7 @@ actor BackfillProgress {
     waiting = slices.filter { marks[$0.number]?.isDone != true }[...]
     self.run.slicesDone = slices.count - waiting.count
     self.run.counts = marks.values.reduce(BackfillCounts()) { $0 + $1.counts }
-    wish = table.wish(for: run.id)
+    control = table.control(on: run.id)
   }
 
   /// The next slice and its progress; nil if none is left.
@@ -41,8 +41,8 @@ actor BackfillProgress {
       throw OperationError(
         .failed, "another process took over the run", at: run.id, remedy: "look at millrace backfill list")
     }
-    wish = table.wish(for: run.id)
-    run.state = wish == .pause ? .paused : .running
+    control = table.control(on: run.id)
+    run.state = control == .pause ? .paused : .running
     run.updatedAt = now
     return run
   }

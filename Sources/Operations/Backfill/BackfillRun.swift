@@ -3,6 +3,7 @@
 
 package import AppStore
 package import KafkaClient
+package import MillraceWorker
 
 /// A backfill run.
 package struct BackfillRun: Sendable, Hashable {
@@ -121,7 +122,7 @@ package struct FollowMark: Sendable, Hashable {
 enum BackfillRecord: Sendable, Hashable {
   case run(BackfillRun)
   case mark(run: String, slice: Int, BackfillMark)
-  case wish(run: String, RunVerb, by: String, at: Timestamp)
+  case control(run: String, RunVerb, by: String, at: Timestamp)
   case follow(BackfillTarget, FollowMark)
 
   /// The topic's name, without the deployment's prefix.
@@ -131,7 +132,7 @@ enum BackfillRecord: Sendable, Hashable {
     switch self {
     case .run(let run): "run/\(run.id)/\(run.claim)"
     case .mark(let run, let slice, _): "slice/\(run)/\(slice)"
-    case .wish(let run, _, _, _): "wish/\(run)"
+    case .control(let run, _, _, _): "wish/\(run)"
     case .follow(let target, _): "follow/\(target.environment)/\(target.bundleId)"
     }
   }
@@ -146,9 +147,9 @@ enum BackfillRecord: Sendable, Hashable {
       json["token"] = mark.token.map { .string($0) }
       for (name, count) in mark.counts.members { json[name] = .integer(Int64(count)) }
       return json
-    case .wish(let run, let wish, let by, let at):
+    case .control(let run, let verb, let by, let at):
       return [
-        "kind": "wish", "run": .string(run), "wish": .string(wish.rawValue), "by": .string(by), "at": at.jsonValue,
+        "kind": "wish", "run": .string(run), "wish": .string(verb.rawValue), "by": .string(by), "at": at.jsonValue,
       ]
     case .follow(let target, let mark):
       return [
@@ -173,9 +174,9 @@ enum BackfillRecord: Sendable, Hashable {
       self = .mark(run: run, slice: slice, mark)
     case "wish":
       guard let run: String = json.value("run"), let at: Timestamp = json.value("at"),
-        let wish = (json.value("wish") as String?).flatMap({ RunVerb(rawValue: $0) })
+        let verb = (json.value("wish") as String?).flatMap({ RunVerb(rawValue: $0) })
       else { return nil }
-      self = .wish(run: run, wish, by: json.value("by") ?? "", at: at)
+      self = .control(run: run, verb, by: json.value("by") ?? "", at: at)
     case "follow":
       guard let bundleId: String = json.value("bundleId"), let environment: String = json.value("environment"),
         let through: Timestamp = json.value("through")
@@ -198,7 +199,7 @@ enum BackfillRecord: Sendable, Hashable {
 package struct BackfillTable: Sendable, Hashable {
   private var byID: [String: BackfillRun] = [:]
   private var marks: [String: [Int: BackfillMark]] = [:]
-  private var wishes: [String: RunVerb] = [:]
+  private var controls: [String: RunVerb] = [:]
   private var follows: [BackfillTarget: FollowMark] = [:]
 
   /// An empty topic.
@@ -214,7 +215,7 @@ package struct BackfillTable: Sendable, Hashable {
   package func marks(of run: String) -> [Int: BackfillMark] { marks[run] ?? [:] }
 
   /// The operator's latest request for a run.
-  package func wish(for run: String) -> RunVerb? { wishes[run] }
+  package func control(on run: String) -> RunVerb? { controls[run] }
 
   /// The progress of `--follow` in a history.
   package func follow(_ target: BackfillTarget) -> FollowMark? { follows[target] }
@@ -231,7 +232,7 @@ package struct BackfillTable: Sendable, Hashable {
       // A process that was unreachable for long does not know yet that the run has a new owner.
       if run.claim >= byID[run.id]?.claim ?? 0 { byID[run.id] = run }
     case .mark(let run, let slice, let mark)?: marks[run, default: [:]][slice] = mark
-    case .wish(let run, let wish, _, _)?: wishes[run] = wish
+    case .control(let run, let verb, _, _)?: controls[run] = verb
     case .follow(let target, let mark)?: follows[target] = mark
     case nil: break
     }
@@ -245,7 +246,7 @@ package struct BackfillTable: Sendable, Hashable {
       if parts.count == 3, byID[parts[1]]?.claim == Int(parts[2]) { byID[parts[1]] = nil }
     case "slice":
       if parts.count == 3, let slice = Int(parts[2]) { marks[parts[1]]?[slice] = nil }
-    case "wish": wishes[parts[1]] = nil
+    case "wish": controls[parts[1]] = nil
     default: break
     }
   }

@@ -206,7 +206,7 @@ public struct ReplayOperation: Sendable {
         .usage, "the run is already \(run.state.rawValue)", at: run.id, remedy: "see millrace replay list")
     }
     let now = clock.wallTime
-    let control = RunControl(run: run.id, verb.verb, by: author, at: now)
+    let control = RunControl(run: run.id, verb, by: author, at: now)
     try await AuditLog(on: log, prefix: prefix).append([
       AuditRecord(run: run.id, verb.action, .started(parts: 0), by: author, source: source, at: now, target: run.id)
     ])

@@ -65,7 +65,7 @@ package struct ReplayRun: Sendable, Hashable {
   package var parts: [Part] = []
   /// The number of parts that the run was started with.
   package var declared = 0
-  var word: RunControl.Verb?
+  var verb: RunVerb?
 
   /// The current state.
   package var state: State {
@@ -74,7 +74,7 @@ package struct ReplayRun: Sendable, Hashable {
       return missing > 0 || parts.contains(where: \.isStopped) ? .stopped : .done
     }
     if parts.allSatisfy(\.isOver) { return .incomplete }
-    switch word {
+    switch verb {
     case .pause?: return .paused
     case .stop?: return .stopping
     case .resume?, nil: return .running
@@ -84,7 +84,7 @@ package struct ReplayRun: Sendable, Hashable {
   /// The number of parts without a command.
   package var missing: Int { max(0, declared - parts.count) }
   /// Whether the run is over and needs no decision.
-  package var isOver: Bool { parts.allSatisfy(\.isOver) && (missing == 0 || word == .stop) }
+  package var isOver: Bool { parts.allSatisfy(\.isOver) && (missing == 0 || verb == .stop) }
   /// The number of records sent.
   package var sent: Int64 { parts.reduce(0) { $0 + $1.sent } }
   /// The number of offsets to read.
@@ -199,8 +199,8 @@ package struct RunBook: Sendable {
     case .command(let command)?: return fold(command)
     case .result(let result)?: return fold(result)
     case .control(let control)?:
-      guard let run = byID[control.run], run.word != .stop else { return nil }
-      byID[control.run]?.word = control.verb
+      guard let run = byID[control.run], run.verb != .stop else { return nil }
+      byID[control.run]?.verb = control.verb
       byID[control.run]?.heardAt = control.at
       return control.run
     case nil: return nil

@@ -5,7 +5,7 @@ internal import HTTPWorkers
 package import KafkaClient
 package import MillraceCore
 internal import MillraceRecords
-internal import MillraceWorker
+package import MillraceWorker
 internal import Synchronization
 
 /// The status of one webhook.
@@ -150,13 +150,13 @@ package struct WebhookOperations: Sendable {
       AuditRecord(
         run: run, verb.action, .started(parts: 0), by: author, source: "millrace", at: time, target: worker)
     ])
-    let control = RunControl(run: run, verb.verb, by: author, at: time)
+    let control = RunControl(run: run, verb, by: author, at: time)
     try await log.append([OperationsRecord.control(control).producerRecord(prefix + "millrace.operations")])
   }
 
   /// Returns the workers that are paused.
   private func pauses(of workers: [String], _ log: any RecordLog) async throws -> Set<String> {
-    let verbs = Mutex<[String: RunControl.Verb?]>([:])
+    let verbs = Mutex<[String: RunVerb?]>([:])
     let operations = TopicPartition(topic: configuration.topics.prefix + "millrace.operations", partition: 0)
     try await log.scan(operations, from: .earliest, to: .highWatermark, upTo: 1_000) { page in
       verbs.withLock { verbs in

@@ -32,7 +32,7 @@ actor OperationsFollower {
   }
 
   /// The operator's latest control request for the run.
-  func control(on run: String) -> RunControl.Verb? { operations.control(on: run) }
+  func control(on run: String) -> RunVerb? { operations.control(on: run) }
 
   /// Resets the silence timer: the operator is still sending commands, or the run is paused.
   func heard() { heardAt = clock.now }

@@ -6,7 +6,7 @@ public import MillraceTime
 package import KafkaClient
 package import MillraceCore
 public import MillraceRecords
-internal import MillraceWorker
+package import MillraceWorker
 
 /// Sends commands to the lanes of one worker.
 public struct WorkerOperations: Sendable {
@@ -198,7 +198,7 @@ public struct WorkerOperations: Sendable {
       AuditRecord(
         run: run.run, verb.action, .started(parts: 0), by: author, source: source, at: now, target: run.run)
     ])
-    let control = RunControl(run: run.run, verb.verb, by: author, at: now)
+    let control = RunControl(run: run.run, verb, by: author, at: now)
     try await log.append([OperationsRecord.control(control).producerRecord(topics.operations)])
     guard verb == .stop, case .silent = line.status else { return false }
     let counts = try await status(of: run).counts

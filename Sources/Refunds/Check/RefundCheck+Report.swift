@@ -36,7 +36,7 @@ extension RefundCheck.Summary {
   package var sentence: String {
     let customers = asked == 1 ? "1 customer" : "\(asked) customers"
     let news = refunds == 1 ? "1 new refund" : "\(refunds) new refunds"
-    return "Checked \(customers): \(news), \(told) already reported by notifications, "
+    return "Checked \(customers): \(news), \(reported) already reported by notifications, "
       + "\(published) published"
       + (skipped > 0 ? ", \(skipped == 1 ? "1 item" : "\(skipped) items") not as documented" : "")
       + (failed > 0 ? ", \(failed) customers failed." : ".")

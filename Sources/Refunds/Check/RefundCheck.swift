@@ -31,7 +31,7 @@ package struct RefundCheck: Sendable {
     /// Refunds in the history that no earlier run has read.
     package var refunds = 0
     /// Refunds among them that notifications had reported.
-    package var told = 0
+    package var reported = 0
     /// Refunds among them that the run published.
     package var published = 0
     /// Items of Apple's responses that are not as documented.
@@ -41,11 +41,11 @@ package struct RefundCheck: Sendable {
 
     /// Creates a summary.
     package init(
-      asked: Int = 0, refunds: Int = 0, told: Int = 0, published: Int = 0, skipped: Int = 0, failed: Int = 0
+      asked: Int = 0, refunds: Int = 0, reported: Int = 0, published: Int = 0, skipped: Int = 0, failed: Int = 0
     ) {
       self.asked = asked
       self.refunds = refunds
-      self.told = told
+      self.reported = reported
       self.published = published
       self.skipped = skipped
       self.failed = failed
@@ -79,7 +79,7 @@ package struct RefundCheck: Sendable {
     _ customers: [RefundCustomer], report: @escaping @Sendable (Report) throws -> Void
   ) async throws -> Summary {
     try await requireTopics()
-    let told = try await ToldRefunds.load(from: log, prefix: prefix)
+    let known = try await KnownRefunds.load(from: log, prefix: prefix)
     let marks = try await RefundMarks.load(from: log, prefix: prefix)
     let writer = try log.makeWriter()
     return try await withThrowingTaskGroup(of: Summary?.self) { group in
@@ -92,7 +92,7 @@ package struct RefundCheck: Sendable {
         var summary = Summary()
         for customer in customers {
           try Task.checkCancellation()
-          try await check(customer, told: told, marks: marks, writer: writer, summary: &summary, report: report)
+          try await check(customer, known: known, marks: marks, writer: writer, summary: &summary, report: report)
         }
         return summary
       }
@@ -103,7 +103,7 @@ package struct RefundCheck: Sendable {
   }
 
   private func check(
-    _ customer: RefundCustomer, told: ToldRefunds, marks: RefundMarks, writer: any LogWriter, summary: inout Summary,
+    _ customer: RefundCustomer, known: KnownRefunds, marks: RefundMarks, writer: any LogWriter, summary: inout Summary,
     report: @Sendable (Report) throws -> Void
   ) async throws {
     var revision = marks.revision(of: customer)
@@ -134,7 +134,7 @@ package struct RefundCheck: Sendable {
         summary.skipped += 1
         try report(.skipped(item, customer))
       }
-      try await publish(page, of: customer, told: told, writer: writer, summary: &summary, report: report)
+      try await publish(page, of: customer, known: known, writer: writer, summary: &summary, report: report)
       if let next = page.revision, next != revision {
         // The page's refunds are in Kafka now, so the revision can be stored.
         _ = try await writer.send(RefundMarks.record(next, of: customer, at: clock.wallTime, prefix: prefix))
@@ -158,14 +158,14 @@ package struct RefundCheck: Sendable {
   }
 
   private func publish(
-    _ page: TransactionPage, of customer: RefundCustomer, told: ToldRefunds, writer: any LogWriter,
+    _ page: TransactionPage, of customer: RefundCustomer, known: KnownRefunds, writer: any LogWriter,
     summary: inout Summary, report: @Sendable (Report) throws -> Void
   ) async throws {
     for item in page.items {
       summary.refunds += 1
       let record = FoundRefundRecord(jws: item.jws, transaction: item.payload).producerRecord(prefix: prefix)
-      guard let record, !told.contains(item.payload) else {
-        summary.told += 1
+      guard let record, !known.contains(item.payload) else {
+        summary.reported += 1
         continue
       }
       _ = try await writer.send(record.timed(by: clock))

@@ -6,7 +6,7 @@ internal import MillraceRecords
 internal import Synchronization
 
 /// The refunds in the table of entitlements.
-struct ToldRefunds: Sendable {
+struct KnownRefunds: Sendable {
   private let dates: [String: String]
 
   init(dates: [String: String]) { self.dates = dates }
@@ -17,14 +17,14 @@ struct ToldRefunds: Sendable {
     return dates[id] == date.rfc3339
   }
 
-  static func load(from log: any RecordLog, prefix: String) async throws -> ToldRefunds {
+  static func load(from log: any RecordLog, prefix: String) async throws -> KnownRefunds {
     let dates = Mutex<[String: String]>([:])
     try await Tables.read(prefix + RefundsWorker.entitlementsTopic, from: log) { key, value in
       var date: String?
       if case .object(let revocation)? = value?["revocation"] { date = revocation["date"]?.text }
       dates.withLock { $0[key] = date }
     }
-    return ToldRefunds(dates: dates.withLock { $0 })
+    return KnownRefunds(dates: dates.withLock { $0 })
   }
 }
 

@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test func `the last control record of a run applies, and a stop is final`() {
-    func say(_ verb: RunControl.Verb) -> OperationsRecord {
+    func say(_ verb: RunVerb) -> OperationsRecord {
       .control(RunControl(run: "r", verb, by: "b", at: .second(3)))
     }
     var log = OperationsLog(worker: "w")
@@ -157,7 +157,7 @@ import Testing
     part.selection.types = ["REFUND"]
     let outcomes: [OperationResult.Outcome] = [.done, .failed("why"), .progress(next: 9), .stopped(next: 4)]
     var records = (actions + [.replay(part)]).map { command("1", action: $0) } + outcomes.map { result("1", "i", $0) }
-    records += RunControl.Verb.allCases.map { .control(RunControl(run: "r", $0, by: "bob", at: .second(2))) }
+    records += RunVerb.allCases.map { .control(RunControl(run: "r", $0, by: "bob", at: .second(2))) }
     for record in records { #expect(OperationsRecord(record.json) == record) }
     #expect(String(decoding: command("1").key, as: UTF8.self) == "w/dead-letters/3/7")
   }

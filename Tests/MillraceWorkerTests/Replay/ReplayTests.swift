@@ -20,7 +20,7 @@ import Testing
     try fleet.log.append(OperationsRecord.command(command).producerRecord(fleet.topics.operations))
   }
 
-  private func say(_ verb: RunControl.Verb, _ fleet: WorkerFleet) throws {
+  private func say(_ verb: RunVerb, _ fleet: WorkerFleet) throws {
     let control = RunControl(run: "run", verb, by: "bob", at: fleet.time.clock.wallTime)
     try fleet.log.append(OperationsRecord.control(control).producerRecord(fleet.topics.operations))
   }

@@ -35,7 +35,7 @@ import Testing
     return pulse
   }
 
-  private static func control(_ verb: RunControl.Verb, run: String = "r") -> OperationsRecord {
+  private static func control(_ verb: RunVerb, run: String = "r") -> OperationsRecord {
     .control(RunControl(run: run, verb, by: "bob", at: start))
   }
 

@@ -7,6 +7,7 @@ import MillraceTime
 import KafkaClient
 import MillraceRecords
 import MillraceTesting
+import MillraceWorker
 import Synchronization
 import TestEnvironment
 import Testing
@@ -111,7 +112,7 @@ struct BackfillOperationTests {
     let zombie = BackfillOperation(first) { _ in }
     let begun = try await zombie.start(selection(stage), by: "ann")
     let look = BackfillLog(on: stage.log.process("look"), prefix: "")
-    try await look.wish(.pause, for: begun, by: "ann", at: stage.now, pulse: stage.pulse.clock.wallTime)
+    try await look.control(.pause, of: begun, by: "ann", at: stage.now, pulse: stage.pulse.clock.wallTime)
     let running = Task { try await zombie.carryOut(begun) }
     try await waitUntil(await look.table()[begun.id]?.state == .paused)
     let log = try #require(first.log.log as? InMemoryLog)
@@ -238,12 +239,12 @@ struct BackfillOperationTests {
   }
 
   @Test("another operator can pause and stop a run")
-  func wishes() async throws {
+  func controls() async throws {
     let stage = try await missed(45, hours: 4)
     let operation = BackfillOperation(try stage.parts()) { _ in }
     let look = BackfillLog(on: stage.log.process("look"), prefix: "")
     let begun = try await operation.start(selection(stage), sliceLength: .seconds(1_800), by: "ann")
-    try await look.wish(.pause, for: begun, by: "bob", at: stage.now, pulse: stage.pulse.clock.wallTime)
+    try await look.control(.pause, of: begun, by: "bob", at: stage.now, pulse: stage.pulse.clock.wallTime)
     let running = Task { try await operation.carryOut(begun) }
     // The run is paused from its start and sends no requests.
     try await waitUntil(await look.table()[begun.id]?.state == .paused)
@@ -253,7 +254,7 @@ struct BackfillOperationTests {
     let error = await #expect(throws: OperationError.self) { try await rival.start(selection(stage), by: "bob") }
     #expect(error?.what.contains(begun.id) == true)
 
-    try await look.wish(.stop, for: begun, by: "bob", at: stage.now, pulse: stage.pulse.clock.wallTime)
+    try await look.control(.stop, of: begun, by: "bob", at: stage.now, pulse: stage.pulse.clock.wallTime)
     let isOver = Mutex(false)
     let watch = Task {
       _ = await running.result
@@ -269,7 +270,7 @@ struct BackfillOperationTests {
     #expect(trail.entry(of: begun.id, .backfill)?.result == .stopped)
     #expect(trail.entry(of: begun.id, .pause)?.by == "bob" && trail.entry(of: begun.id, .stop)?.by == "bob")
     await #expect(throws: OperationError.self) {
-      try await look.wish(.resume, for: running.value, by: "b", at: stage.now, pulse: stage.pulse.clock.wallTime)
+      try await look.control(.resume, of: running.value, by: "b", at: stage.now, pulse: stage.pulse.clock.wallTime)
     }
   }
 
@@ -284,7 +285,7 @@ struct BackfillOperationTests {
     let now = stage.pulse.clock.wallTime
     let status = try await audit.survey(at: stage.now + .seconds(61)).lines().map(\.status)
     #expect(status == [.silent(since: begun.startedAt)])
-    #expect(try await look.wish(.stop, for: begun, by: "bob", at: stage.now, pulse: now))
+    #expect(try await look.control(.stop, of: begun, by: "bob", at: stage.now, pulse: now))
     #expect(try await look.table()[begun.id]?.state == .stopped)
     let trail = try await audit.trail()
     #expect(trail.entry(of: begun.id, .backfill)?.result == .stopped && trail.entry(of: begun.id, .stop)?.by == "bob")

@@ -37,7 +37,7 @@ import Testing
     func result(_ command: OperationCommand, _ outcome: OperationResult.Outcome, sent: Int64) -> OperationsRecord {
       .result(OperationResult(command, outcome, sent: sent, at: Self.moment(10)))
     }
-    func say(_ verb: RunControl.Verb) -> OperationsRecord {
+    func say(_ verb: RunVerb) -> OperationsRecord {
       .control(RunControl(run: "run-1", verb, by: "b", at: Self.moment(5)))
     }
     let begun: [OperationsRecord] = [.command(one), .command(two)]

@@ -5,6 +5,7 @@ import MillraceTime
 import KafkaClient
 import MillraceRecords
 import MillraceTesting
+import MillraceWorker
 import Synchronization
 import Testing
 
