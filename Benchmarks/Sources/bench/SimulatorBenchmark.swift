@@ -12,7 +12,7 @@ struct SimulatorBenchmark: ParsableCommand {
   @Option(help: "The number of notifications.") var count = 1_000_000
 
   func run() throws {
-    let result = try SigningBenchmark.run(count: count) { _ in }
+    let result = try SigningBenchmark.run(count: count)
     print(output.json ? line(result) : table(result))
   }
 

@@ -38,7 +38,7 @@ public struct SigningBenchmark: Sendable, Hashable {
   /// Signs `count` notifications, one after another.
   ///
   /// - Throws: ``SigningError`` or ``WorldError``; either would be a defect of the simulator.
-  public static func run(count: Int, seed: UInt64 = 1, report: (Sample) -> Void) throws -> SigningBenchmark {
+  public static func run(count: Int, seed: UInt64 = 1) throws -> SigningBenchmark {
     let origin = Timestamp(millisecondsSince1970: 1_767_225_600_000)
     let product = Product(productId: "com.example.app.premium.weekly", period: SubscriptionPeriod(1, .week))
     let app = SimulatedApp(
@@ -72,10 +72,7 @@ public struct SigningBenchmark: Sendable, Hashable {
       for subject in subjects where signed < count {
         bodySize = postBody(try signer.sign(subject).jws).count
         signed += 1
-        guard signed.isMultiple(of: max(1, count / 10)) else { continue }
-        let sample = sample(signed)
-        report(sample)
-        samples.append(sample)
+        if signed.isMultiple(of: max(1, count / 10)) { samples.append(sample(signed)) }
       }
     }
     return SigningBenchmark(samples: samples, bodySize: bodySize)
