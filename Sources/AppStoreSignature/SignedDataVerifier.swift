@@ -97,12 +97,6 @@ public struct SignedDataVerifier: Sendable {
     try await tokens.verify(AppTransaction.self, jws, identity: identity)
   }
 
-  /// Runs the synchronous part of verification, up to the signature of the token's own leaf, for fuzzing without a
-  /// scheduler. Success does not mean that the leaf is Apple's.
-  package func examine(_ jws: some Collection<UInt8>) throws(VerificationError) {
-    _ = try tokens.examine(jws)
-  }
-
   /// The size of the cache of verified chains.
   public var chainCacheStatistics: ChainCacheStatistics { tokens.cache.statistics }
 

@@ -14,12 +14,9 @@ import X509
 struct ValidityWindow: Sendable, Hashable {
   let notBefore: Timestamp
   let notAfter: Timestamp
+}
 
-  init(notBefore: Timestamp, notAfter: Timestamp) {
-    self.notBefore = notBefore
-    self.notAfter = notAfter
-  }
-
+extension ValidityWindow {
   /// The intersection of the validity of all `certificates`; empty if they were never valid at the same time.
   init(of certificates: [Certificate]) {
     var (begin, end) = (Int64.min, Int64.max)

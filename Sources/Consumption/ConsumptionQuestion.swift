@@ -44,28 +44,9 @@ package struct ConsumptionQuestion: Sendable, Hashable {
   package var storefront: String?
   /// The deadlines of the answer.
   package var deadline: ConsumptionDeadline
+}
 
-  init(
-    notificationId: String, version: Version, bundleId: String, environment: AppStoreEnvironment,
-    transactionId: String, originalTransactionId: String? = nil, productId: String? = nil,
-    productType: ProductType? = nil, quantity: Int64? = nil, purchaseDate: Timestamp? = nil,
-    appAccountToken: String? = nil, reason: ConsumptionRequestReason? = nil, deadline: ConsumptionDeadline
-  ) {
-    self.notificationId = notificationId
-    self.version = version
-    self.bundleId = bundleId
-    self.environment = environment
-    self.transactionId = transactionId
-    self.originalTransactionId = originalTransactionId
-    self.productId = productId
-    self.productType = productType
-    self.quantity = quantity
-    self.purchaseDate = purchaseDate
-    self.appAccountToken = appAccountToken
-    self.reason = reason
-    self.deadline = deadline
-  }
-
+extension ConsumptionQuestion {
   /// Creates the question of a notification; nil if it is not a consumption request.
   /// - Throws: ``UnanswerableRequest`` if the notification does not identify the app or the transaction.
   package init?(_ notification: AppStoreNotification) throws(UnanswerableRequest) {

@@ -58,13 +58,6 @@ extension Campaign {
   }
 }
 
-extension CampaignTable {
-  /// Returns the campaigns that a notification may be about.
-  package func match(_ subject: ExtensionSubject) -> CampaignMatch {
-    CampaignMatch(campaigns.filter { $0.fits(subject) })
-  }
-}
-
 extension CampaignMatch {
   init(_ fitting: [Campaign]) {
     switch fitting.count {

@@ -22,9 +22,6 @@ package struct CampaignProgress: Sendable, Hashable {
   /// Failures whose retry has started but not ended. A retry that waits for its first rate-limit slot has not started.
   package var waiting: Int64 = 0
 
-  /// Creates a progress of zero.
-  package init() {}
-
   /// Failures that the worker has handled or started to handle.
   package var failures: Int64 { applied + refused.values.reduce(0, +) + unclear + withheld + waiting }
 

@@ -140,7 +140,7 @@ import Testing
     for offset in 0..<1_000 { shelf.add(try letter(Int64(offset))) }
     #expect(shelf.count <= 112)
     #expect(shelf.count + shelf.dropped == 1_000)
-    let page = shelf.page(DeadLetterQuery(), from: 0, count: 3)
+    let page = shelf.page(DeadLetterQuery(FormFields("")), from: 0, count: 3)
     #expect(page.letters.map(\.key.id.offset) == [999, 998, 997])
     #expect(page.hasMore)
   }

@@ -116,3 +116,10 @@ import Testing
     }
   }
 }
+
+extension CampaignTable {
+  /// Returns the campaigns that a notification may be about.
+  fileprivate func match(_ subject: ExtensionSubject) -> CampaignMatch {
+    CampaignMatch(campaigns.filter { $0.fits(subject) })
+  }
+}

@@ -28,9 +28,6 @@ package struct LimitSettings: Sendable, Hashable {
       endpoint.documentedPerSecond.map { (endpoint, $0) }
     })
 
-  /// No limits.
-  package static let unlimited = LimitSettings(perSecond: [:])
-
   /// The limit in requests per hour, at least one; nil if the endpoint has none.
   package func perHour(_ endpoint: SimulatedEndpoint, in environment: AppStoreEnvironment) -> Int? {
     guard let perSecond = perSecond[endpoint] else { return nil }

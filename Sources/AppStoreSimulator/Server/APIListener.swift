@@ -19,9 +19,6 @@ struct IncomingRequest: Sendable {
   var query: [(name: String, value: String)]
   var authorization: String?
   var body: [UInt8]
-
-  /// All values of a query parameter.
-  func values(_ name: String) -> [String] { query.filter { $0.name == name }.map(\.value) }
 }
 
 /// Listens on one port.

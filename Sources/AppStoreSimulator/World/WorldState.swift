@@ -108,11 +108,6 @@ extension WorldState {
     return product(of: transaction).offers[offer]
   }
 
-  /// The subscription of a transaction; nil for a one-time purchase.
-  package func subscription(of transaction: TransactionFacts) -> SubscriptionFacts? {
-    subscriptions[transaction.originalId]
-  }
-
   /// The notification with this UUID, unless it was dropped.
   package func record(uuid: CompactUUID) -> NotificationLogEntry? {
     for realm in realms {

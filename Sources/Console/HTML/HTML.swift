@@ -11,12 +11,6 @@ struct HTML: Sendable, Hashable {
 
   init() { text = "" }
 
-  /// Creates markup that shows a text, which is escaped.
-  init(text: String) {
-    self.text = ""
-    Self.escape(text, into: &self.text)
-  }
-
   static func += (left: inout HTML, right: HTML) { left.text += right.text }
 }
 
@@ -62,17 +56,5 @@ extension HTML {
       default: text.unicodeScalars.append(scalar)
       }
     }
-  }
-}
-
-extension [HTML] {
-  /// The pieces with `separator` between them.
-  func joined(by separator: HTML) -> HTML {
-    var whole = HTML()
-    for (index, part) in enumerated() {
-      if index > 0 { whole += separator }
-      whole += part
-    }
-    return whole
   }
 }

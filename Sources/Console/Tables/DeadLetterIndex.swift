@@ -87,8 +87,6 @@ struct DeadLetterQuery: Sendable, Hashable {
     ]
   }
 
-  init() {}
-
   init(_ fields: FormFields) {
     (worker, reason, bundleId, text) = (fields["worker"], fields["reason"], fields["app"], fields["q"])
     status = Status(rawValue: fields["state"]) ?? .open

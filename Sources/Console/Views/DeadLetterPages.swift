@@ -123,8 +123,6 @@ struct DeadLetterView: Sendable {
   let now: Timestamp
   let context: PageContext
 
-  private var key: DeadLetterSummary.Key { .init(worker: worker, id: entry.id) }
-
   var page: HTML {
     Layout.page(
       "Dead letter \(entry.id)", context,

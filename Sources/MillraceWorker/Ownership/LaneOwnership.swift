@@ -39,7 +39,6 @@ struct LaneOwnership: Sendable {
   private var lanes: [Int32: Lane] = [:]
   private var lastEpoch: UInt64 = 0
   private var hasJoined = false
-  private var isClosed = false
 
   /// - Parameter topics: All topics that the worker reads as a member of its group.
   init(topics: some Sequence<String>) { self.topics = Set(topics) }
@@ -63,12 +62,6 @@ struct LaneOwnership: Sendable {
   /// Partitions were lost: the group has continued without this member.
   mutating func lose(_ partitions: some Sequence<TopicPartition>) -> [Action] {
     take(partitions).compactMap { drop($0) }
-  }
-
-  /// The process shuts down. Every lane stops, and no lane starts again.
-  mutating func close() -> [Action] {
-    isClosed = true
-    return lanes.keys.sorted().compactMap { stop($0) }
   }
 
   /// The ledger of a lane is restored.
@@ -95,14 +88,6 @@ struct LaneOwnership: Sendable {
     return lane.phase
   }
 
-  /// Whether completions of this epoch count.
-  func accepts(_ epoch: LaneEpoch) -> Bool {
-    switch phase(of: epoch) {
-    case .running, .draining: true
-    case .restoring, nil: false
-    }
-  }
-
   /// Lanes that drain. A revocation is answered when there are none.
   var draining: [LaneEpoch] { epochs { $0 == .draining } }
   /// Lanes that run.
@@ -127,7 +112,7 @@ struct LaneOwnership: Sendable {
   }
 
   private mutating func startIfWhole(_ number: Int32) -> Action? {
-    guard !isClosed, let lane = lanes[number], lane.phase == nil, lane.topics == topics else { return nil }
+    guard let lane = lanes[number], lane.phase == nil, lane.topics == topics else { return nil }
     lastEpoch += 1
     lanes[number]?.epoch = lastEpoch
     lanes[number]?.phase = .restoring

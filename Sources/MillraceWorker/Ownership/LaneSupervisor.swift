@@ -93,11 +93,6 @@ actor LaneSupervisor {
     report()
   }
 
-  /// Returns the runner of a running lane.
-  func runner(of lane: Int32) -> LaneRunner? {
-    lanes.first { $0.key.lane == lane && ownership.phase(of: $0.key) == .running }?.value.runner
-  }
-
   /// Returns whether the lanes are idle, and how far they have read.
   func rest() async -> WorkerRest {
     var rest = WorkerRest()

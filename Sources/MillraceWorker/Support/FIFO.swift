@@ -6,7 +6,6 @@ struct FIFO<Element: Sendable>: Sendable {
   private var head = 0
 
   var isEmpty: Bool { head == elements.count }
-  var count: Int { elements.count - head }
   var first: Element? { head < elements.count ? elements[head] : nil }
   var last: Element? { isEmpty ? nil : elements[elements.count - 1] }
 

@@ -68,9 +68,6 @@ package struct AuditEntry: Sendable, Hashable {
       run: run, action, .ended(part: AuditRecord.everything, result: result, counts: counts), by: by, source: source,
       at: time, target: target)
   }
-
-  /// The entry as one line of JSON, without a line feed.
-  package var jsonLine: String { String(decoding: json.serialized(), as: UTF8.self) }
 }
 
 /// The folded content of the audit topic.
@@ -123,9 +120,4 @@ package struct AuditTrail: Sendable, Hashable {
 
   /// The entries, ordered by start time.
   package var entries: [AuditEntry] { order.compactMap { byName[$0] } }
-
-  /// The last entry of a run with the given action.
-  package func entry(of run: String, _ action: AuditRecord.Action) -> AuditEntry? {
-    entries.last { $0.run == run && $0.action == action }
-  }
 }

@@ -3,7 +3,7 @@
 package import AppStore
 internal import KafkaClient
 package import MillraceRecords
-package import MillraceWorker
+internal import MillraceWorker
 
 /// The audit trail of a deployment.
 package struct AuditLog: Sendable {
@@ -66,11 +66,6 @@ package struct AuditLog: Sendable {
   package func append(_ records: [AuditRecord]) async throws {
     try await check()
     try await log.append(records.map { $0.producerRecord(prefix: prefix) })
-  }
-
-  /// A table that follows the topic, for long-running processes.
-  package func table() -> TopicTable<AuditTrail> {
-    TopicTable(topic, in: log, AuditTrail()) { $0.fold(AuditRecord($1)) }
   }
 
   /// - Throws: ``OperationError`` if the topic does not exist; `KafkaError`.

@@ -63,15 +63,8 @@ extension BackfillSlice {
 }
 
 extension BackfillRun {
-  /// The fraction of slices that are done, from 0 to 1.
-  package var share: Double {
-    let count = slices.count
-    return count == 0 ? 1 : Double(slicesDone) / Double(count)
-  }
-
   /// The estimated end of the run; nil before the first slice of this process is done.
   ///
-  /// - Parameters:
   /// - Parameter begun: The time at which this process started to work, and the number of slices done by then.
   func estimatedEnd(at now: Timestamp, begun: (at: Timestamp, slicesDone: Int)) -> Timestamp? {
     let done = slicesDone - begun.slicesDone

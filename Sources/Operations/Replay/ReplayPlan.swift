@@ -19,9 +19,6 @@ public struct ReplayPlan: Sendable, Hashable {
   package var request: ReplayRequest
   /// The ranges, ordered by topic and partition. Partitions without selected offsets are omitted.
   package var parts: [Part]
-
-  /// The number of offsets to read.
-  package var offsets: Int64 { parts.reduce(0) { $0 + Int64($1.offsets.count) } }
 }
 
 /// Resolves requests to offsets.

@@ -116,36 +116,6 @@ extension ProcessRights.Clause {
   static func unnamed(_ column: ProcessRights.Column, _ words: String, when condition: String? = nil) -> Self {
     Self(column: column, condition: condition, words: words)
   }
-}
-
-extension ProcessRights {
-  /// The table as Markdown.
-  package static var markdown: [String] {
-    let head = [
-      "| process | reads | writes | reads settings of | groups and transactional ids |", "|---|---|---|---|---|",
-    ]
-    return head
-      + table.map { row in
-        let cells = [row.title] + Column.allCases.map { row.cell($0) }
-        return "|" + cells.map { $0.isEmpty ? " " : " \($0) " }.joined(separator: "|") + "|"
-      }
-  }
-
-  private func cell(_ column: Column) -> String {
-    clauses.filter { $0.column == column }.map(\.markdown).joined(separator: "; ")
-  }
-}
-
-extension ProcessRights.Clause {
-  /// The clause on the page.
-  fileprivate var markdown: String {
-    let quoted = names.map { resource == .transactionalID ? "`\($0.dropLast())`" : "`\($0)`" }
-    let list =
-      resource == .topic
-      ? ((words.map { [$0] } ?? []) + quoted).joined(separator: ", ")
-      : ((words.map { [$0] } ?? []) + [quoted.joined(separator: ", ")]).joined(separator: " ")
-    return (condition.map { "\($0): " } ?? "") + list
-  }
 
   /// The rights that the table cannot name, as text; nil if it names them all.
   var unnamed: String? {

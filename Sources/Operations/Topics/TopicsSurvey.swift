@@ -13,16 +13,9 @@ package struct TopicsSurvey: Sendable, Hashable {
   package var cluster: ClusterDescription
   /// The replicas that are missing or not in sync.
   package var replicas: ReplicaHealth
+}
 
-  init(
-    plan: TopicPlan, cluster: ClusterDescription,
-    replicas: ReplicaHealth = ReplicaHealth(declared: [], actual: [], absentBrokers: [])
-  ) {
-    self.plan = plan
-    self.cluster = cluster
-    self.replicas = replicas
-  }
-
+extension TopicsSurvey {
   /// Compares declared and present topics.
   ///
   /// - Parameters:

@@ -72,12 +72,6 @@ struct Subscription: Sendable, Hashable {
     return statement.signedDate + (length > .zero ? length : Self.longestGracePeriod)
   }
 
-  /// Whether the customer may use the product. The margin allows for a renewal that is reported late.
-  func isEntitled(at now: Timestamp, margin: Duration) -> Bool {
-    guard status == .active || status == .gracePeriod else { return false }
-    return end.map { now < $0 + margin } ?? true
-  }
-
   /// The question that Apple has to be asked, unless a report explains the state before; nil if the state is explained
   /// and no end is expected.
   func question(margin: Duration) -> Question? {
@@ -105,9 +99,6 @@ struct Subscription: Sendable, Hashable {
   static let longestBillingRetry = Duration.seconds(60 * 86_400)
   /// The longest grace period that a team can choose (App Store Connect, billing grace period).
   static let longestGracePeriod = Duration.seconds(28 * 86_400)
-
-  /// Whether Apple will renew the subscription.
-  var renews: Bool { renewal?.autoRenewStatus == .on }
 
   /// The product of the next period, if it differs from the current one.
   var scheduledProduct: String? {

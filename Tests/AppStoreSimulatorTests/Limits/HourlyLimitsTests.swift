@@ -33,7 +33,7 @@ private final class Limits {
   @Test func `a divisor divides the limit to at least one`() {
     #expect(LimitSettings(divisor: 600).perHour(.getTransactionInfo, in: .production) == 300)
     #expect(LimitSettings(divisor: 1e9).perHour(.getTransactionInfo, in: .production) == 1)
-    #expect(LimitSettings.unlimited.perHour(.getTransactionInfo, in: .production) == nil)
+    #expect(LimitSettings(perSecond: [:]).perHour(.getTransactionInfo, in: .production) == nil)
   }
 
   @Test func `the hour's last request is admitted, and the next gets the end of the hour`() {

@@ -57,7 +57,7 @@ struct HostilePages {
     let context = PageContext(visitor: visitor, allowsActions: true, showsPayloads: true)
     all.append(
       OverviewView(state: tables.overview(now: Deployment.now, wallTime: Deployment.now), context: context).page)
-    var query = DeadLetterQuery()
+    var query = DeadLetterQuery(FormFields(""))
     query.status = .all
     let page = tables.deadLetters.page(query, from: 0, count: 50)
     query.text = text()

@@ -124,7 +124,8 @@ struct DoctorClusterTests {
     let survey = TopicsSurvey(
       plan: TopicPlan(
         declared: fixture.catalog.topics, actual: present, brokerCount: 3, durability: .strict),
-      cluster: ClusterDescription(clusterID: "c", brokerCount: 3))
+      cluster: ClusterDescription(clusterID: "c", brokerCount: 3),
+      replicas: ReplicaHealth(declared: [], actual: [], absentBrokers: []))
     return ClusterChecks.topics(survey) + ClusterChecks.durability(fixture.catalog, present, .strict)
   }
 

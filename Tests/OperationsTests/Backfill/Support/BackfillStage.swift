@@ -56,7 +56,7 @@ final class BackfillStage: Sendable {
     _ change: (inout SimulatorSettings) -> Void = { _ in }
   ) throws {
     var settings = SimulatorSettings()
-    settings.limits = .unlimited
+    settings.limits = LimitSettings(perSecond: [:])
     settings.seed = seed
     change(&settings)
     let store = try StagedAppStore(
