@@ -81,7 +81,7 @@ struct AnswerMemory: Sendable, Hashable {
   /// - Returns: The answer whose outcome the decision is. Nil if it is about none of the answers, came before the answer,
   ///   is not new, or is older than the known one. The notification of the known decision is news whenever it is handled,
   ///   so that a reapply gives the same result.
-  mutating func take(_ decision: RefundDecision, at now: Timestamp) -> RememberedAnswer? {
+  mutating func apply(_ decision: RefundDecision, at now: Timestamp) -> RememberedAnswer? {
     guard let index = index(of: decision) else {
       keep(decision, at: now)
       return nil

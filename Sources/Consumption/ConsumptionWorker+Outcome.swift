@@ -14,7 +14,7 @@ extension ConsumptionWorker {
       for decision in RefundDecision.all(in: notification) {
         let known = try await memory(of: decision.transactionId, in: context) ?? AnswerMemory()
         var memory = known
-        let answer = memory.take(decision, at: context.clock.wallTime)
+        let answer = memory.apply(decision, at: context.clock.wallTime)
         if memory != known { results = results.keeping(AnswerMemory.name(decision.transactionId), memory.value) }
         if memory.early != known.early {
           let timer = OutcomeTimer(decision)

@@ -34,7 +34,7 @@ final class BodyBudget: Sendable {
   }
 
   /// Reserves bytes until they are given back. Returns false if they exceed the budget.
-  func take(_ count: Int) -> Bool {
+  func reserve(_ count: Int) -> Bool {
     guard held.add(count, ordering: .relaxed).newValue <= bytes else {
       giveBack(count)
       return false

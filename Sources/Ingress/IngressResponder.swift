@@ -64,7 +64,7 @@ struct IngressResponder: HTTPResponder {
       await Self.below(context) {
         do throws(RefusedRequest) {
           return .success(
-            try await intake.take(
+            try await intake.accept(
               body, as: announced.version, traceParent: traceParent, until: times.kafkaDeadline(from: started)))
         } catch {
           return .failure(error)
@@ -96,7 +96,7 @@ struct IngressResponder: HTTPResponder {
         guard size <= announced.limit else { throw RefusedRequest.tooLarge }
         if size > held {
           let room = BodyBudget.room(for: size, announced: announced.size)
-          guard bodies.take(room - held) else { throw RefusedRequest.busy }
+          guard bodies.reserve(room - held) else { throw RefusedRequest.busy }
           held = room
           body.reserveCapacity(room)
         }

@@ -31,7 +31,7 @@ struct NotificationIntake: Sendable {
   /// - Parameter deadline: When to stop waiting for Kafka, in real time.
   /// - Throws: ``RefusedRequest``. Nothing was written, except that after `kafka-unavailable` the record may be in
   ///   Kafka. Apple's retry then has the same `ce_id`.
-  func take(
+  func accept(
     _ body: [UInt8], as version: NotificationVersion, traceParent: TraceParent, until deadline: ContinuousClock.Instant
   ) async throws(RefusedRequest) {
     let receivedAt = clock.wallTime

@@ -16,8 +16,8 @@ struct QuarantineAllowance: Sendable, Hashable {
     filledAt = now
   }
 
-  /// Takes the allowance for a body of `size` bytes; returns false if too little is left. `now` must not decrease.
-  mutating func take(size: Int = 0, at now: Duration) -> Bool {
+  /// Spends the allowance for a body of `size` bytes; returns false if too little is left. `now` must not decrease.
+  mutating func spend(size: Int = 0, at now: Duration) -> Bool {
     let elapsed = max(.zero, now - filledAt)
     filledAt = max(filledAt, now)
     available = min(Double(perMinute), available + elapsed / .seconds(60) * Double(perMinute))

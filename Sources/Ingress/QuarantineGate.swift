@@ -33,7 +33,7 @@ struct QuarantineGate: Sendable, Hashable {
   ) -> Decision {
     with(partition) { share in
       if share.recent.contains(id, at: now) { return .alreadyKept }
-      guard share.allowance.take(size: size, at: now) else { return .overAllowance }
+      guard share.allowance.spend(size: size, at: now) else { return .overAllowance }
       share.recent.insert(id, at: now)
       return .copy
     }

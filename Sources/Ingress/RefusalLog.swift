@@ -39,7 +39,7 @@ struct RefusalLines: Sendable {
     var line = line
     line.count += last.waiting?.count ?? 0
     series[reason]?.waiting = line
-    return now - last.loggedAt < Self.interval ? nil : take(reason, at: now)
+    return now - last.loggedAt < Self.interval ? nil : flush(reason, at: now)
   }
 
   /// Returns the lines of refusals that no later refusal has reported, ordered by reason.
@@ -48,12 +48,12 @@ struct RefusalLines: Sendable {
     var lines: [Line] = []
     for (reason, last) in series.sorted(by: { $0.key < $1.key })
     where all || now - last.loggedAt >= Self.interval {
-      if let line = take(reason, at: now) { lines.append(line) } else { series[reason] = nil }
+      if let line = flush(reason, at: now) { lines.append(line) } else { series[reason] = nil }
     }
     return lines
   }
 
-  private mutating func take(_ reason: String, at now: Duration) -> Line? {
+  private mutating func flush(_ reason: String, at now: Duration) -> Line? {
     guard let line = series[reason]?.waiting else { return nil }
     series[reason] = Series(loggedAt: now)
     return line

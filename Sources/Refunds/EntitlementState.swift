@@ -91,7 +91,7 @@ struct EntitlementState: Sendable, Hashable {
   ///
   /// A fact replaces an earlier one with the same id, and its effect is computed from the facts before it. A
   /// notification that is handled again therefore has the same effect, unless the fact has changed.
-  mutating func take(_ fact: EntitlementFact) -> EntitlementChange {
+  mutating func apply(_ fact: EntitlementFact) -> EntitlementChange {
     let place = facts.firstIndex { $0.id == fact.id } ?? facts.endIndex
     let change = Self.change(from: Self.newest(of: facts[..<place]), by: fact)
     if place == facts.endIndex { facts.append(fact) } else { facts[place] = fact }

@@ -77,20 +77,20 @@ package struct RefundsWorker: NotificationWorker {
       case .declined, .confirmed, .unfounded, .found: Revocation(transaction)
       }
     var results = Outcome.Results()
-    try await take(
+    try await record(
       EntitlementFact(id: notification.id, kind: kind, signedDate: signed, revocation: revocation),
       about: transaction, id: id, of: notification, into: &results, in: context)
     return .done(results)
   }
 
-  private func take(
+  private func record(
     _ fact: EntitlementFact, about transaction: JWSTransactionDecodedPayload, id: String,
     of notification: AppStoreNotification, into results: inout Outcome.Results, in context: HandlerContext
   ) async throws {
     let name = EntitlementState.name(of: id)
     var state = try EntitlementState(kept: try await context.state(name))
     let purchase = PurchaseFacts(transaction, in: notification)
-    switch state.take(fact) {
+    switch state.apply(fact) {
     case .none: break
     case .revoked(let revocation):
       results.events.append(fact.event(.revoked, about: purchase, revocation: revocation))
@@ -116,7 +116,7 @@ package struct RefundsWorker: NotificationWorker {
       switch try await confirm(hint, of: notification, in: context) {
       case .known: break
       case .confirmed(let transaction, let fact):
-        try await take(
+        try await record(
           fact, about: transaction, id: transaction.transactionId ?? hint.transactionId, of: notification,
           into: &results, in: context)
       case .unconfirmed(let unconfirmed):

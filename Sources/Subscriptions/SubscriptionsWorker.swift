@@ -121,7 +121,7 @@ extension SubscriptionsWorker {
     var results = Outcome.Results()
     for report in reports {
       let old = state.subscription
-      state.take(report)
+      state.apply(report)
       for event in state.subscription?.events(since: old, cause: report.statement.cause) ?? [] {
         let row = state.subscription?.row(id, of: state, margin: margin) ?? JSONObject()
         results.events.append(EncodedEvent(name: SubscriptionEvent.prefix + event.rawValue, data: row.serialized()))
@@ -154,7 +154,7 @@ extension SubscriptionsWorker {
     var results = Outcome.Results()
     var state = kept ?? PurchaseState()
     let isConsumable = transaction.type == .consumable
-    guard let change = state.take(isConsumable ? row.period.essence : row.period, type) else { return .ignore }
+    guard let change = state.apply(isConsumable ? row.period.essence : row.period, type) else { return .ignore }
     if isConsumable {
       // There are many consumables, and the app uses them up. Those with a refund or its reversal are remembered.
       if kept != nil || row.period.revocationDate != nil || type == .refundReversed {

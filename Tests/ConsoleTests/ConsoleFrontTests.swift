@@ -292,7 +292,7 @@ import Testing
       #expect(try await stage.text(path).contains("not executed yet by grace"))
       let failed = OperationResult(command, .failed("no such topic"), at: Deployment.now)
       try stage.log.append(OperationsRecord.result(failed).producerRecord("millrace.operations"))
-      await stage.store.take(stage.log.records(in: "millrace.operations").suffix(1))
+      await stage.store.apply(stage.log.records(in: "millrace.operations").suffix(1))
       let again = try await stage.text(path)
       #expect(again.contains(">open</span>") && again.contains("grace&#39;s discard failed: no such topic"))
     }

@@ -191,12 +191,12 @@ import Testing
 
   @Test func `a replay is one run with all its parts, and lists its possible actions`() throws {
     var tables = ConsoleTables(try Deployment.topics(), deadLetters: 100)
-    func take(_ operation: OperationsRecord) {
-      tables.take(
+    func apply(_ operation: OperationsRecord) {
+      tables.apply(
         [operation.producerRecord("millrace.operations").read()], now: now, wallTime: now)
     }
     for lane in 0..<2 {
-      take(
+      apply(
         .command(
           OperationCommand(
             id: "c\(lane)", run: "r", item: "c\(lane)", worker: "refunds", lane: Int32(lane),
@@ -206,7 +206,7 @@ import Testing
     #expect(runs.map(\.id) == ["r"])
     #expect(runs.first?.progressWords == "0 of 200 offsets")
     #expect(runs.first?.verbs == [.pause, .stop])
-    take(.control(RunControl(run: "r", .pause, by: "eve", at: now)))
+    apply(.control(RunControl(run: "r", .pause, by: "eve", at: now)))
     runs = tables.runSummaries(at: now)
     #expect(runs.first?.state == "paused")
     #expect(runs.first?.verbs == [.resume, .stop])
@@ -216,19 +216,19 @@ import Testing
     let topics = try Deployment.topics()
     var tables = ConsoleTables(topics, deadLetters: 100)
     tables.begin(reading: [], at: now)
-    func take(_ record: ProducerRecord, at time: Timestamp) {
+    func apply(_ record: ProducerRecord, at time: Timestamp) {
       var record = record
       record.timestamp = time.millisecondsSince1970
-      tables.take([record.read()], now: time, wallTime: time)
+      tables.apply([record.read()], now: time, wallTime: time)
     }
     // The command arrives first, because topics are read in parallel.
     let command = OperationsRecord.command(
       OperationCommand(
         id: "c", run: "r1", item: "dead-letters/0/7", worker: "refunds", lane: 0, action: .requeue, why: "", by: "ada",
         at: now))
-    take(command.producerRecord("millrace.operations"), at: now + .seconds(50))
+    apply(command.producerRecord("millrace.operations"), at: now + .seconds(50))
     for run in ["r1", "r2"] {
-      take(
+      apply(
         AuditRecord(
           run: run, .requeue, .started(parts: 1), by: "ada", source: "millrace", at: now, target: "refunds"
         ).producerRecord(prefix: ""), at: now)
@@ -253,7 +253,7 @@ import Testing
     var tables = ConsoleTables(topics, deadLetters: 100)
     let whole = TopicPartition(topic: "millrace.refunds.dead-letters", partition: 0)
     tables.begin(reading: [whole], at: now)
-    tables.take(
+    tables.apply(
       [
         Written.notification("n1", key: "1", at: now).read(),
         Written.notification("n2", key: "2", type: "CONSUMPTION_REQUEST", family: "consumption-requests", at: now)

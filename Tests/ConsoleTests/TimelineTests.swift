@@ -38,7 +38,7 @@ import Testing
             kind: .event, at: Timestamp(millisecondsSince1970: log[Int(offset)].at), title: "", place: "",
             position: RecordPosition(topic: "t", partition: step.partition.partition, offset: offset), facts: [])
         }
-        merge.take(
+        merge.add(
           step, entries, oldest: Timestamp(millisecondsSince1970: log[Int(step.offsets.lowerBound)].at))
       } else if let entry = merge.next() {
         told.append(entry.at.millisecondsSince1970)
@@ -59,7 +59,7 @@ import Testing
       let entry = TimelineEntry(
         kind: .event, at: Timestamp(millisecondsSince1970: 99_800), title: "", place: "",
         position: RecordPosition(topic: "t", partition: 0, offset: 99_800), facts: [])
-      merge.take(step, [entry], oldest: Timestamp(millisecondsSince1970: 99_500))
+      merge.add(step, [entry], oldest: Timestamp(millisecondsSince1970: 99_500))
     }
     #expect(merge.next()?.at.millisecondsSince1970 == 99_800)
     #expect(merge.step?.offsets == 98_500..<99_500)

@@ -54,7 +54,7 @@ import Testing
       let control = RunControl(run: WorkerPause.run(of: worker), verb, by: "ada", at: now)
       return OperationsRecord.control(control).producerRecord("millrace.operations").read()
     }
-    tables.take(
+    tables.apply(
       [
         Written.deadLetter("n1", key: "1", worker: "webhook-crm", lane: 0, at: now).read(),
         Written.deadLetter("n2", key: "2", lane: 0, at: now).read(),
@@ -63,7 +63,7 @@ import Testing
     let row = try #require(tables.overview(now: now, wallTime: now).webhooks.first)
     #expect(row.name == "crm" && row.processed == 15 && row.behind == 5 && row.dead == 1 && row.isPaused)
     #expect(page(tables).contains("paused</span>"))
-    tables.take([control(.resume, of: "webhook-crm")], now: now, wallTime: now)
+    tables.apply([control(.resume, of: "webhook-crm")], now: now, wallTime: now)
     #expect(tables.overview(now: now, wallTime: now).webhooks.map(\.isPaused) == [false])
   }
 

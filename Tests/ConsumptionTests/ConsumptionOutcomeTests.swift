@@ -184,19 +184,19 @@ import Testing
     #expect(try AnswerMemory(parsing: memory.value ?? []) == memory)
     let refund = RefundDecision(
       kind: .refunded, notificationId: "d", transactionId: "1", at: sent, percentage: 50_000)
-    let taken = memory.take(refund, at: sent)
+    let taken = memory.apply(refund, at: sent)
     answer.decision = refund
     #expect(taken == answer)
     #expect(try AnswerMemory(parsing: memory.value ?? []).answers == [answer])
     let early = RefundDecision(kind: .declined, notificationId: "e", transactionId: "1", at: time + .seconds(-1))
     for now in [sent, sent, early.at + AnswerMemory.openTime] {
-      let taken = memory.take(early, at: now)
+      let taken = memory.apply(early, at: now)
       #expect(taken == nil && memory.early == [early])
     }
     #expect(try AnswerMemory(parsing: memory.value ?? []) == memory)
     let forgotten = [memory.forget("e"), memory.forget("e")]
     #expect(forgotten == [true, false])
-    let old = memory.take(early, at: early.at + AnswerMemory.openTime)
+    let old = memory.apply(early, at: early.at + AnswerMemory.openTime)
     #expect(old == nil && memory.early.isEmpty)
     for text in ["{}", "no JSON", #"{"answers":[{}]}"#, #"{"answers":7}"#, #"{"answers":[],"early":[{}]}"#] {
       #expect(throws: UnreadableMemory.self) { try AnswerMemory(parsing: Array(text.utf8)) }
@@ -444,7 +444,7 @@ import Testing
     #expect(forgotten == nil)
     let decision = RefundDecision(
       kind: .refunded, notificationId: "d", transactionId: "1", at: start + .seconds(86_400 * 5 + 60))
-    let taken = memory.take(decision, at: decision.at)
+    let taken = memory.apply(decision, at: decision.at)
     #expect(taken?.purchase.notificationUUID == "n5")
   }
 

@@ -7,10 +7,10 @@ import Testing
 @Suite struct BodyBudgetTests {
   @Test func `the budget grants bytes up to its limit and no more`() {
     let budget = BodyBudget(bytes: 100)
-    #expect(budget.take(60))
-    #expect(!budget.take(41))
+    #expect(budget.reserve(60))
+    #expect(!budget.reserve(41))
     #expect(budget.current == 60)
-    #expect(budget.take(40))
+    #expect(budget.reserve(40))
     budget.giveBack(100)
     #expect(budget.current == 0)
   }

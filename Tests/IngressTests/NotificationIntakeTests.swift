@@ -61,7 +61,7 @@ private final class FakeSink: RecordSink {
     try await withIntake(sink) { intake, fixture in
       let body = try sample(fixture).body
       let refused = await #expect(throws: RefusedRequest.self) {
-        try await intake.take(body, as: .v2, traceParent: .continuing(nil), until: .now + .seconds(60))
+        try await intake.accept(body, as: .v2, traceParent: .continuing(nil), until: .now + .seconds(60))
       }
       #expect(refused == expected)
     }
@@ -73,7 +73,7 @@ private final class FakeSink: RecordSink {
       let stranger = try SigningChain.generate(at: IngressFixture.signedDate)
       let body = try sample(fixture, chain: stranger).body
       let refused = await #expect(throws: RefusedRequest.self) {
-        try await intake.take(body, as: .v2, traceParent: .continuing(nil), until: .now + .seconds(60))
+        try await intake.accept(body, as: .v2, traceParent: .continuing(nil), until: .now + .seconds(60))
       }
       #expect(refused?.label == "chain")
       #expect(refused?.problem == .unavailable)
@@ -85,11 +85,11 @@ private final class FakeSink: RecordSink {
     for (clock, isRehearsal) in [(MillraceClock.system, false), (rehearsal, true)] {
       let sink = FakeSink()
       try await withIntake(sink, clock: clock) { intake, fixture in
-        try await intake.take(
+        try await intake.accept(
           try sample(fixture).body, as: .v2, traceParent: .continuing(nil), until: .now + .seconds(60))
         let stranger = try SigningChain.generate(at: IngressFixture.signedDate)
         await #expect(throws: RefusedRequest.self) {
-          try await intake.take(
+          try await intake.accept(
             try sample(fixture, chain: stranger).body, as: .v2, traceParent: .continuing(nil),
             until: .now + .seconds(60))
         }
@@ -123,7 +123,7 @@ private final class FakeSink: RecordSink {
         ]
         for (version, body) in posted {
           do {
-            try await intake.take(body, as: version, traceParent: .continuing(nil), until: .now + .seconds(60))
+            try await intake.accept(body, as: version, traceParent: .continuing(nil), until: .now + .seconds(60))
           } catch {
             // Only the log matters here, not the answer.
           }

@@ -54,33 +54,33 @@ import Testing
     ] as [([EntitlementFact], [EntitlementChange])])
   func `newest signed wins, and a change is published once`(facts: [EntitlementFact], changes: [EntitlementChange]) {
     var state = EntitlementState()
-    #expect(facts.map { state.take($0) } == changes)
+    #expect(facts.map { state.apply($0) } == changes)
     #expect(state.current == facts.filter { $0.kind != .unfounded }.max { $0.isOlder(than: $1) })
   }
 
   @Test func `a notification that is handled again returns the same change`() {
     var state = EntitlementState()
     let facts = [Self.refund, Self.reversal, Self.again, Self.declined]
-    let changes = facts.map { state.take($0) }
+    let changes = facts.map { state.apply($0) }
     let before = state
-    #expect(facts.map { state.take($0) } == changes)
+    #expect(facts.map { state.apply($0) } == changes)
     #expect(state == before)
   }
 
   @Test func `a fact with a new interpretation replaces the old one`() {
     var state = EntitlementState()
-    _ = state.take(Self.refund)
-    _ = state.take(Self.reversal)
+    _ = state.apply(Self.refund)
+    _ = state.apply(Self.reversal)
     let mended = Self.fact("r", .refund, signed: 10, revoked: 9, .prorated)
-    #expect(state.take(mended) == .revoked(Revocation(kind: .prorated, date: Self.at(9))))
+    #expect(state.apply(mended) == .revoked(Revocation(kind: .prorated, date: Self.at(9))))
     #expect(state.facts == [mended, Self.reversal])
     #expect(state.current == Self.reversal)
   }
 
   @Test func `the size of a state is limited, and the deciding fact is never dropped`() {
     var state = EntitlementState()
-    _ = state.take(Self.fact("newest", .refund, signed: 1_000, revoked: 999))
-    for number in 0..<200 { _ = state.take(Self.fact("d\(number)", .declined, signed: Int64(number))) }
+    _ = state.apply(Self.fact("newest", .refund, signed: 1_000, revoked: 999))
+    for number in 0..<200 { _ = state.apply(Self.fact("d\(number)", .declined, signed: Int64(number))) }
     #expect(state.facts.count == EntitlementState.mostFacts)
     #expect(state.current?.id == "newest")
   }
@@ -119,7 +119,7 @@ import Testing
       var known: Set<String> = []
       var last: EntitlementChange?
       for fact in told {
-        let change = state.take(fact)
+        let change = state.apply(fact)
         // The ledger lets a notification through once, and a change that is handled again is also published once.
         if known.insert(fact.id).inserted, change != .none { last = change }
         #expect(state == (try? EntitlementState(kept: state.kept)), "seed \(seed)")
@@ -141,7 +141,7 @@ import Testing
 
   @Test func `a stored state is read back, and unknown members are ignored`() throws {
     var state = EntitlementState()
-    _ = state.take(Self.fact("a", .confirmed, signed: 1, revoked: 1, .prorated))
+    _ = state.apply(Self.fact("a", .confirmed, signed: 1, revoked: 1, .prorated))
     #expect(
       String(decoding: state.kept, as: UTF8.self)
         == #"{"facts":[{"id":"a","kind":"confirmed","signed":1767225601000,"revoked":{"type":"prorated","date":1767225601000}}]}"#

@@ -64,7 +64,7 @@ struct CorpusTests {
       guard let report = SubscriptionReport(notification, transaction: transaction, renewal: renewal) else {
         var purchase = PurchaseState()
         let period = transaction.flatMap { Period($0) }
-        let event = period.flatMap { purchase.take($0, notification.notificationType)?.event }
+        let event = period.flatMap { purchase.apply($0, notification.notificationType)?.event }
         lines.append("\(name): \(event.map { "purchase \($0.rawValue)" } ?? "not about a purchase")")
         continue
       }

@@ -111,7 +111,7 @@ import Testing
     var story = Story()
     row.before(&story)
     var state = SubscriptionState()
-    for report in story.reports { state.take(report) }
+    for report in story.reports { state.apply(report) }
     let sent = story.reports.count
     row.step(&story)
     var events: [SubscriptionEvent] = []

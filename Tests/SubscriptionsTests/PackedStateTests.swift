@@ -13,10 +13,10 @@ import Testing
     let story = SubscriptionPropertyTests.story(&random)
     var state = SubscriptionState()
     for report in story.reports {
-      state.take(report)
+      state.apply(report)
       #expect(try SubscriptionState(packed: state.packed) == state, "seed \(seed)")
     }
-    if let answer = story.answer() { state.take(answer) }
+    if let answer = story.answer() { state.apply(answer) }
     #expect(try SubscriptionState(packed: state.packed) == state, "seed \(seed)")
   }
 
@@ -24,7 +24,7 @@ import Testing
   func `damaged bytes are an error or another state, never a crash`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var state = SubscriptionState()
-    for report in SubscriptionPropertyTests.story(&random).reports { state.take(report) }
+    for report in SubscriptionPropertyTests.story(&random).reports { state.apply(report) }
     for _ in 0..<50 {
       var bytes = state.packed
       for _ in 0..<Int.random(in: 1...3, using: &random) {
@@ -63,7 +63,7 @@ import Testing
     story.renew()
     story.setRenewal(false)
     var state = SubscriptionState()
-    for report in story.reports { state.take(report) }
+    for report in story.reports { state.apply(report) }
     #expect(state.periods.count == 2)
     #expect(state.packed.count < 220, "\(state.packed.count)")
     print("a packed state with two periods: \(state.packed.count) bytes")

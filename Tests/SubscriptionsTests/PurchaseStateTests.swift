@@ -30,7 +30,7 @@ import Testing
     var events: [PurchaseEvent] = []
     for notice in notices {
       guard let period = notice.period else { continue }
-      if let event = state.take(period, notice.type)?.event { events.append(event) }
+      if let event = state.apply(period, notice.type)?.event { events.append(event) }
     }
     return (state, events)
   }

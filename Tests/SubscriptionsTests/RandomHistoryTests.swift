@@ -88,7 +88,7 @@ import Testing
         let now = max(question.time(now: history.story.now, isAgain: asked > 0, margin: Self.margin), history.story.now)
         guard var answer = history.story.answer() else { break }
         answer.sign(at: now + .seconds(Int64(asked)))
-        state.take(answer)
+        state.apply(answer)
         asked += 1
       }
       #expect(asked < 50, "seed \(seed): no answer explains the state")

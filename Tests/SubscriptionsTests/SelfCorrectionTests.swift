@@ -34,7 +34,7 @@ import Testing
     // An answer of the next day counts.
     var state = SubscriptionState(after: [refund, later])
     let settled = try #require(answer(status: .active, on: 11, transaction(from: 0, to: 30), renewal(until: 30)))
-    state.take(settled)
+    state.apply(settled)
     #expect(state.subscription?.uncertainty == nil && state.subscription?.status == .active)
   }
 

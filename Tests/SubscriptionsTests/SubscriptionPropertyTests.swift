@@ -67,7 +67,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     let story = Self.story(&random)
     var inOrder = SubscriptionState()
-    for report in story.reports { inOrder.take(report) }
+    for report in story.reports { inOrder.apply(report) }
     for _ in 0..<4 {
       var reports = story.reports
       for _ in 0..<5 { reports.append(story.reports.randomElement(using: &random) ?? story.reports[0]) }
@@ -90,11 +90,11 @@ import Testing
     let story = Self.story(&random)
     var state = SubscriptionState()
     let isAboutNow = story.reports.last?.period?.expiresDate == story.truth.expires
-    for report in story.reports.dropLast() where Bool.random(using: &random) { state.take(report) }
-    if let last = story.reports.last { state.take(last) }
+    for report in story.reports.dropLast() where Bool.random(using: &random) { state.apply(report) }
+    if let last = story.reports.last { state.apply(last) }
     // A refund of an earlier period does not show the present one.
     if isAboutNow { #expect(Self.isTrue(state, story.truth), "seed \(seed)") }
-    if let answer = story.answer() { state.take(answer) }
+    if let answer = story.answer() { state.apply(answer) }
     #expect(Self.isTrue(state, story.truth), "seed \(seed): after Apple's answer")
   }
 

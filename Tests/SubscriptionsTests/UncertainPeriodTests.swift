@@ -110,7 +110,7 @@ import Testing
     let day = Int64(130)
     let present = try #require(
       answer(status: .active, on: day, transaction("109", from: 125, to: 155), renewal(until: 155)))
-    explained.take(present)
+    explained.apply(present)
     #expect(explained.subscription?.uncertainty == nil && explained.subscription?.status == .active)
     #expect(explained.subscription?.row("100", of: explained, margin: Self.hour)["uncertain"] == nil)
   }

@@ -34,8 +34,8 @@ actor ConsoleStore {
   func learn(_ facts: ClusterFacts) { change { $0.learn(facts) } }
   func learn(_ reports: [CampaignReport]) { change { $0.learn(reports) } }
 
-  func take(_ records: [ConsumerRecord]) {
-    change { $0.take(records, now: real.wallTime, wallTime: clock.wallTime) }
+  func apply(_ records: [ConsumerRecord]) {
+    change { $0.apply(records, now: real.wallTime, wallTime: clock.wallTime) }
   }
 
   private func change(_ work: (inout ConsoleTables) -> Void) {

@@ -93,7 +93,7 @@ struct TopicFollower: Sendable {
 
   private func follow(_ queue: PartitionQueue) async throws {
     while let page = try await queue.nextPage(upTo: 200, choosing: nil) {
-      await store.take(page.records)
+      await store.apply(page.records)
       if page.end != nil { await store.reach(queue.partition) }
     }
   }

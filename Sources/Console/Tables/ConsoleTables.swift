@@ -95,15 +95,15 @@ struct ConsoleTables: Sendable {
   /// - Parameters:
   ///   - now: Real time, which record timestamps use.
   ///   - wallTime: The workers' time, which may run faster in a rehearsal.
-  mutating func take(_ records: [ConsumerRecord], now: Timestamp, wallTime: Timestamp) {
+  mutating func apply(_ records: [ConsumerRecord], now: Timestamp, wallTime: Timestamp) {
     for record in records {
       guard let kind = topics.kinds[record.topic] else { continue }
-      take(record, kind, now: now, wallTime: wallTime)
+      apply(record, kind, now: now, wallTime: wallTime)
     }
     if !records.isEmpty { version += 1 }
   }
 
-  private mutating func take(
+  private mutating func apply(
     _ record: ConsumerRecord, _ kind: ConsoleTopics.Kind, now: Timestamp, wallTime: Timestamp
   ) {
     let written = Timestamp(millisecondsSince1970: record.timestamp ?? now.millisecondsSince1970)

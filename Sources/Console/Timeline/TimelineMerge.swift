@@ -66,7 +66,7 @@ struct TimelineMerge: Sendable {
   /// - Parameters:
   ///   - entries: The step's entries, in offset order.
   ///   - oldest: The timestamp of the step's first record; nil if it has none.
-  mutating func take(_ step: Step, _ entries: [TimelineEntry], oldest: Timestamp?) {
+  mutating func add(_ step: Step, _ entries: [TimelineEntry], oldest: Timestamp?) {
     guard var cursor = cursors[step.partition] else { return }
     cursor.unread = cursor.unread.lowerBound..<max(cursor.unread.lowerBound, step.offsets.lowerBound)
     cursor.bound = oldest ?? cursor.bound

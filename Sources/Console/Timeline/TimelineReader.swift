@@ -35,7 +35,7 @@ struct TimelineReader: Sendable {
       try Task.checkCancellation()
       if let step = merge.step {
         let (entries, oldest) = try await read(step, sources[step.partition.topic])
-        merge.take(step, entries, oldest: oldest)
+        merge.add(step, entries, oldest: oldest)
         scanned += Int64(step.offsets.count)
         try await send(.progress(scanned: scanned, left: merge.unread))
       } else if var entry = merge.next() {

@@ -55,7 +55,7 @@ package struct HandlerSend {
     if place.offset < end ?? 0 {
       _ = try await log.scan(
         place.partition, from: .offset(place.offset), to: .offset(place.offset + 1), upTo: 1
-      ) { records in found.take(records.first { $0.offset == place.offset }) }
+      ) { records in found.keep(records.first { $0.offset == place.offset }) }
     }
     guard let record = found.record else {
       throw OperationError(
@@ -144,7 +144,7 @@ private final class FoundRecord: Sendable {
 
   var record: ConsumerRecord? { found.withLock { $0 } }
 
-  func take(_ record: ConsumerRecord?) {
+  func keep(_ record: ConsumerRecord?) {
     if let record { found.withLock { $0 = record } }
   }
 }

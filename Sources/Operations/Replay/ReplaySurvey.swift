@@ -22,7 +22,7 @@ public struct ReplaySurvey: Sendable, Hashable {
   /// An empty survey.
   package init() {}
 
-  mutating func take(_ count: Int, chosen records: some Collection<ConsumerRecord>) {
+  mutating func add(_ count: Int, chosen records: some Collection<ConsumerRecord>) {
     read += count
     chosen += records.count
     for record in records { types[Self.type(of: record), default: 0] += 1 }
@@ -108,13 +108,13 @@ extension ReplayPlanner {
     init(limit: Int, clock: MillraceClock) { (self.limit, self.clock) = (limit, clock) }
 
     /// - Returns: Whether to continue.
-    func take(_ page: [ConsumerRecord], _ matcher: RecordMatcher) -> Bool {
+    func add(_ page: [ConsumerRecord], _ matcher: RecordMatcher) -> Bool {
       var chosen = page.filter { matcher.matches($0, at: $0.time(by: clock)) }
       if survey.chosen + chosen.count >= limit {
         chosen = Array(chosen.prefix(limit - survey.chosen))
         end = chosen.last.map { $0.offset + 1 } ?? page.first?.offset
       }
-      survey.take(page.count, chosen: chosen)
+      survey.add(page.count, chosen: chosen)
       return end == nil
     }
   }
@@ -134,7 +134,7 @@ extension ReplayPlanner {
       Dictionary(ranges) { first, _ in first }, where: matcher.headers, upTo: Self.pageSize
     ) { page in
       let chosen = page.records.filter { matcher.matches($0, at: $0.time(by: clock)) }
-      surveys.withLock { $0[page.partition, default: ReplaySurvey()].take(page.read, chosen: chosen) }
+      surveys.withLock { $0[page.partition, default: ReplaySurvey()].add(page.read, chosen: chosen) }
     }
     var sum = ReplaySurvey()
     // Sort, so the samples do not depend on the speed of the partitions.
@@ -154,7 +154,7 @@ extension ReplayPlanner {
           part.partition, from: .offset(part.offsets.lowerBound), to: .offset(part.offsets.upperBound),
           upTo: Self.pageSize
         ) { page in
-          if await !counter.take(page, matcher) { throw Enough() }
+          if await !counter.add(page, matcher) { throw Enough() }
         }
         limited.parts.append(part)
       } catch is Enough {

@@ -48,12 +48,12 @@ package actor ImportProgress {
       if start < range.upperBound { unread[partition] = start..<range.upperBound }
     }
     let filter = HeaderFilter(["ce_type": [Array((ImportRecord.typePrefix + ImportRecord.typeName).utf8)]])
-    try await log.scan(unread, where: filter, upTo: Self.pageSize) { page in await self.take(page) }
+    try await log.scan(unread, where: filter, upTo: Self.pageSize) { page in await self.apply(page) }
     for (partition, range) in unread { next[partition] = range.upperBound }
     return waiting.values.reduce(0) { $0 + $1.count }
   }
 
-  private func take(_ page: ScanPage) {
+  private func apply(_ page: ScanPage) {
     let own = page.records.filter { record in
       record.headers.contains { header in
         guard header.name == "ce_id" || header.name == ImportRecord.causeHeader, let id = header.value else {

@@ -103,7 +103,7 @@ package struct SubscriptionCheck: Sendable {
         let report = SubscriptionReport(
           status: item.status, transaction: item.transaction?.payload, renewal: item.renewalInfo?.payload,
           cause: Cause(kind: .answer, id: "verify"))
-        if let report { state.take(report) }
+        if let report { state.apply(report) }
       }
       guard let apple = state.subscription?.row(id, of: state, margin: .zero) else {
         return .unknown(id, "Apple does not list the subscription")

@@ -40,7 +40,7 @@ package struct SubscriptionTable: Sendable {
     let keys = Set(ids.map { Array($0.utf8) })
     let newest = NewestRows()
     try await log.scan(ranges, where: nil, upTo: 10_000) { page in
-      await newest.take(page.records.filter { $0.key.map(keys.contains) ?? false })
+      await newest.apply(page.records.filter { $0.key.map(keys.contains) ?? false })
     }
     return try await newest.values.values.map { try JSONObject(parsing: $0) }
   }
@@ -56,7 +56,7 @@ package struct SubscriptionTable: Sendable {
     }
     let names = KnownKeys()
     let ranges = try await log.highWatermarks(of: partitions, timeout: .seconds(15))
-    try await log.scan(ranges, where: nil, upTo: 10_000) { page in try await names.take(page.records, of: bundleId) }
+    try await log.scan(ranges, where: nil, upTo: 10_000) { page in try await names.apply(page.records, of: bundleId) }
     let chosen = await names.keys.sorted { $0.lexicographicallyPrecedes($1) }.shuffled(using: &random).prefix(count)
     return try await rows(of: Set(chosen.map { String(decoding: $0, as: UTF8.self) }))
   }
@@ -78,7 +78,7 @@ private actor LastRow {
 private actor NewestRows {
   private(set) var values: [[UInt8]: [UInt8]] = [:]
 
-  func take(_ records: [ConsumerRecord]) {
+  func apply(_ records: [ConsumerRecord]) {
     for record in records {
       if let key = record.key { values[key] = record.value }
     }
@@ -89,7 +89,7 @@ private actor NewestRows {
 private actor KnownKeys {
   private(set) var keys: Set<[UInt8]> = []
 
-  func take(_ records: [ConsumerRecord], of bundleId: String) throws {
+  func apply(_ records: [ConsumerRecord], of bundleId: String) throws {
     for record in records {
       guard let key = record.key else { continue }
       if let value = record.value, try JSONObject(parsing: value)["bundleId"] == .string(bundleId) {

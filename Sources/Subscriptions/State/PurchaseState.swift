@@ -11,10 +11,10 @@ struct PurchaseState: Sendable, Hashable {
 
   init(_ period: Period? = nil, isReported: Bool = false) { (self.period, self.isReported) = (period, isReported) }
 
-  /// Takes a transaction. The state does not depend on the order of transactions.
+  /// Applies a transaction. The state does not depend on the order of transactions.
   /// - Parameter type: The type of the notification; nil for an answer of Apple.
   /// - Returns: Nil if nothing changes. Otherwise the event of the change, if any.
-  mutating func take(_ new: Period, _ type: NotificationTypeV2?) -> PurchaseChange? {
+  mutating func apply(_ new: Period, _ type: NotificationTypeV2?) -> PurchaseChange? {
     let before = self
     let isNewer = period.map { $0.isOlder(than: new) } ?? true
     if isNewer { period = new }

@@ -24,17 +24,17 @@ struct SubscriptionState: Sendable, Hashable {
     (self.bundleId, self.environment) = (bundleId, environment)
   }
 
-  /// Takes a report. The result does not depend on the order of reports.
-  mutating func take(_ report: SubscriptionReport) {
+  /// Applies a report. The result does not depend on the order of reports.
+  mutating func apply(_ report: SubscriptionReport) {
     // An id belongs to one app. The order of reports must not decide all the same.
     bundleId = [bundleId, report.bundleId].compactMap(\.self).max()
     environment = [environment, report.environment].compactMap(\.self).max { $0.rawValue < $1.rawValue }
-    if let period = report.period { take(period) }
+    if let period = report.period { apply(period) }
     if let new = report.renewal, renewal.map({ $0.isOlder(than: new) }) ?? true { renewal = new }
     if statement.map({ $0.isOlder(than: report.statement) }) ?? true { statement = report.statement }
   }
 
-  private mutating func take(_ period: Period) {
+  private mutating func apply(_ period: Period) {
     if let place = periods.firstIndex(where: { $0.transactionId == period.transactionId }) {
       periods[place] = periods[place].merged(with: period)
       return

@@ -109,7 +109,7 @@ struct ConsoleStage: Sendable {
   /// Writes dead letters to the log, and passes them to the console's tables as its follower does.
   func produce(_ records: [ProducerRecord]) async throws {
     for record in records { try log.append(record) }
-    for topic in Set(records.map(\.topic)) { await store.take(log.records(in: topic)) }
+    for topic in Set(records.map(\.topic)) { await store.apply(log.records(in: topic)) }
   }
 
   /// Returns the token of the form on a page.

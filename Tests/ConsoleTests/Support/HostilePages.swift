@@ -46,7 +46,7 @@ struct HostilePages {
         ProducerRecord(topic: "millrace.operations", key: command.key, value: command.json.serialized()).read(
           offset: Int64(offset)))
     }
-    tables.take(records, now: Deployment.now, wallTime: Deployment.now)
+    tables.apply(records, now: Deployment.now, wallTime: Deployment.now)
     for (part, words) in [(text(), text())] { tables.report(words, of: part) }
     var facts = ClusterFacts()
     facts.topics = Dictionary(uniqueKeysWithValues: topics.kinds.keys.map { ($0, 4) })

@@ -82,6 +82,6 @@ extension SubscriptionState {
   /// The state after reports, in this order.
   init(after reports: [SubscriptionReport?]) {
     self.init()
-    for case let report? in reports { take(report) }
+    for case let report? in reports { apply(report) }
   }
 }

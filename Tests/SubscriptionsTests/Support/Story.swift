@@ -361,7 +361,7 @@ extension SubscriptionState {
   /// Takes a report and returns the events of the change.
   mutating func events(_ report: SubscriptionReport) -> [SubscriptionEvent] {
     let before = subscription
-    take(report)
+    apply(report)
     return subscription?.events(since: before, cause: report.statement.cause) ?? []
   }
 }
