@@ -1,6 +1,6 @@
 """Writes the Swift types of Apple's JSON objects from the tables in Sources/AppStore/Fields.
 
-Each page has a section for each object: its name (with the protocols that it conforms to, if they are others than
+`ErrorCodes.md` is a table of error codes. Each other page has a section for each object: its name (with the protocols that it conforms to, if they are others than
 AppStoreObject), what it is, and a table of its fields in Apple's order. A field without a type is one of a protocol.
 The introduction of a page says whether Apple sends the objects.
 """
@@ -96,10 +96,27 @@ def page(path):
     return head + "".join("\n" + section(text, is_sent, place) for text in sections)
 
 
+def error_codes(path):
+    """Returns the Swift file of the error codes."""
+    rows = re.findall(r"^\| (\d+) \| (\w+) \| (\w+) \| (\w+) \| (.*) \|$", path.read_text(), flags=re.M)
+    head = f"// Written from {path.relative_to(ROOT)} by `scripts/check types --write`.\n\nextension APIErrorCode {{\n"
+    constants = "".join(
+        f"{comment(f'`{name}`: {meaning}.', '  ')}  public static let {constant} = APIErrorCode(rawValue: {code})\n"
+        for code, name, constant, _, meaning in rows
+    )
+    facts = "".join(
+        f'    Facts(\n      .{constant}, "{name}", .{kind},\n      "{meaning}"),\n' for _, name, constant, kind, meaning in rows
+    )
+    return f"{head}{constants}\n  /// The name, class and meaning of each code.\n  static let facts: [Facts] = [\n{facts}  ]\n}}\n"
+
+
 def main():
     is_writing = sys.argv[1:] == ["--write"]
     status = 0
-    wanted = {FOLDER / f"Generated/{path.stem}.swift": page(path) for path in sorted(FOLDER.glob("Fields/*.md"))}
+    wanted = {
+        FOLDER / f"Generated/{path.stem}.swift": (error_codes if path.stem == "ErrorCodes" else page)(path)
+        for path in sorted(FOLDER.glob("Fields/*.md"))
+    }
     for path in sorted(set(FOLDER.glob("Generated/*.swift")) - set(wanted)):
         print(f"{path.relative_to(ROOT)}: no page describes it; delete it", file=sys.stderr)
         status = 1

@@ -56,7 +56,7 @@ extension APIErrorCode {
 
   private static let factsByCode: [APIErrorCode: Facts] = {
     var table: [APIErrorCode: Facts] = [:]
-    for facts in serverAPIFacts + retentionMessagingFacts { table[facts.code] = facts }
+    for fact in facts { table[fact.code] = fact }
     return table
   }()
 }
