@@ -1,6 +1,6 @@
 """Writes the Swift types of Apple's JSON objects from the tables in Sources/AppStore/Fields.
 
-`ErrorCodes.md` is a table of error codes. Each other page has a section for each object: its name (with the protocols that it conforms to, if they are others than
+`ErrorCodes.md` is a table of error codes, and `Enumerations.md` has a table for each. Each other page has a section for each object: its name (with the protocols that it conforms to, if they are others than
 AppStoreObject), what it is, and a table of its fields in Apple's order. A field without a type is one of a protocol.
 The introduction of a page says whether Apple sends the objects.
 """
@@ -96,6 +96,36 @@ def page(path):
     return head + "".join("\n" + section(text, is_sent, place) for text in sections)
 
 
+def enumeration(text):
+    """Returns the Swift type of an enumeration."""
+    heading, about, table = [part.strip() for part in text.split("\n\n") if part.strip()]
+    name, raw = heading.split(": ")
+    constants, names = "", []
+    for row in table.split("\n")[2:]:
+        value, constant, meaning = [cell.strip() for cell in row.strip().strip("|").split("|")]
+        literal = f'"{value}"' if raw == "String" else value
+        line = f"  public static let {constant} = {name}(rawValue: {literal})\n"
+        if len(line) > WIDTH + 1:
+            line = line.replace(" = ", " =\n    ")
+        constants += comment(meaning, "  ") + line
+        names.append(f".{constant}")
+    known = textwrap.fill(", ".join(names) + ",", WIDTH, initial_indent="    ", subsequent_indent="    ")
+    return (
+        f"{comment(' '.join(about.split()))}public struct {name}: OpenEnum {{\n"
+        f"  /// The value as Apple writes it.\n  public let rawValue: {raw}\n\n"
+        "  /// Creates a value, known or unknown.\n"
+        f"  public init(rawValue: {raw}) {{ self.rawValue = rawValue }}\n\n{constants}\n"
+        f"  /// The values that Apple documents.\n  public static let allKnown: [{name}] = [\n{known}\n  ]\n}}\n"
+    )
+
+
+def enumerations(path):
+    """Returns the Swift file of the enumerations."""
+    sections = re.split(r"^## ", path.read_text(), flags=re.M)[1:]
+    head = f"// Written from {path.relative_to(ROOT)} by `scripts/check types --write`.\n"
+    return head + "".join("\n" + enumeration(text) for text in sections)
+
+
 def error_codes(path):
     """Returns the Swift file of the error codes."""
     rows = re.findall(r"^\| (\d+) \| (\w+) \| (\w+) \| (\w+) \| (.*) \|$", path.read_text(), flags=re.M)
@@ -113,8 +143,9 @@ def error_codes(path):
 def main():
     is_writing = sys.argv[1:] == ["--write"]
     status = 0
+    writers = {"Enumerations": enumerations, "ErrorCodes": error_codes}
     wanted = {
-        FOLDER / f"Generated/{path.stem}.swift": (error_codes if path.stem == "ErrorCodes" else page)(path)
+        FOLDER / f"Generated/{path.stem}.swift": writers.get(path.stem, page)(path)
         for path in sorted(FOLDER.glob("Fields/*.md"))
     }
     for path in sorted(set(FOLDER.glob("Generated/*.swift")) - set(wanted)):
