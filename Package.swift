@@ -35,6 +35,8 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
@@ -92,6 +94,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -128,7 +131,7 @@ let package = Package(
     library(
       "AppStoreSimulator",
       [
-        "AppStore", "AppStoreSigning", "MillraceTime", asyncHTTPClient, crypto, httpTypes, hummingbird,
+        "AppStore", "AppStoreSigning", "MillraceTime", asyncHTTPClient, crypto, heap, httpTypes, hummingbird,
         hummingbirdCore, jwtKit, lifecycle, logging, nioCore, nioHTTP1, yams,
       ]),
     library(
@@ -154,9 +157,8 @@ let package = Package(
       "MillraceWorker",
       [
         "MillraceCore", "MillraceRecords", "OpenTelemetry", "KafkaClient", "AppStore", "AppStoreServerAPI",
-        "AppStoreSignature", "MillraceTime", argumentParser, coreMetrics, crypto, lifecycle, logging, metrics, nioCore,
-        tracing,
-        unixSignals,
+        "AppStoreSignature", "MillraceTime", argumentParser, coreMetrics, crypto, deque, heap, lifecycle, logging,
+        metrics, nioCore, tracing, unixSignals,
       ]),
     library(
       "MillraceTesting",

@@ -465,7 +465,7 @@ import Testing
     // A decision about a request without an answer is no outcome of the first answer.
     let decision = RefundDecision(
       kind: .refunded, notificationId: "d", transactionId: "1", at: start + .seconds(86_400 * 5 + 60))
-    let taken = memory.take(decision, at: decision.at)
+    let taken = memory.apply(decision, at: decision.at)
     #expect(taken == nil)
     #expect(memory.hasAnswer(before: start) && !memory.hasAnswer(before: start - .seconds(1)))
   }

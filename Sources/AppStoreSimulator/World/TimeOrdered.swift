@@ -1,55 +1,32 @@
-// A heap ordered by time. Elements that are due at the same time keep their order.
+// A queue ordered by time. Elements that are due at the same time keep their order.
 
 internal import AppStore
+internal import HeapModule
 
 struct TimeOrdered<Element: Sendable>: Sendable {
-  private struct Entry: Sendable {
+  private struct Entry: Comparable, Sendable {
     var due: Timestamp
     var order: UInt64
     var element: Element
 
-    func precedes(_ other: Entry) -> Bool { (due, order) < (other.due, other.order) }
+    static func == (left: Self, right: Self) -> Bool { left.order == right.order }
+    static func < (left: Self, right: Self) -> Bool { (left.due, left.order) < (right.due, right.order) }
   }
 
-  private var heap: [Entry] = []
+  private var heap = Heap<Entry>()
   private var order: UInt64 = 0
 
   var count: Int { heap.count }
-  var nextDue: Timestamp? { heap.first?.due }
+  var nextDue: Timestamp? { heap.min?.due }
 
   mutating func add(_ element: Element, at due: Timestamp) {
     order += 1
-    heap.append(Entry(due: due, order: order, element: element))
-    var child = heap.count - 1
-    while child > 0 {
-      let parent = (child - 1) / 2
-      guard heap[child].precedes(heap[parent]) else { break }
-      heap.swapAt(child, parent)
-      child = parent
-    }
+    heap.insert(Entry(due: due, order: order, element: element))
   }
 
   /// Removes and returns the first element if it is due by `moment`.
   mutating func popDue(by moment: Timestamp) -> (due: Timestamp, element: Element)? {
-    guard let first = heap.first, first.due <= moment else { return nil }
-    let last = heap.removeLast()
-    if !heap.isEmpty {
-      heap[0] = last
-      sink()
-    }
-    return (first.due, first.element)
-  }
-
-  private mutating func sink() {
-    var parent = 0
-    while true {
-      var least = parent
-      for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count {
-        if heap[child].precedes(heap[least]) { least = child }
-      }
-      guard least != parent else { return }
-      heap.swapAt(parent, least)
-      parent = least
-    }
+    guard let first = heap.min, first.due <= moment else { return nil }
+    return heap.popMin().map { ($0.due, $0.element) }
   }
 }

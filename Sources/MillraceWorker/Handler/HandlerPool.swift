@@ -2,6 +2,7 @@
 // several times as much as a small handler.
 
 internal import AppStore
+internal import DequeModule
 internal import MillraceTime
 internal import KafkaClient
 internal import Synchronization
@@ -31,7 +32,7 @@ final class HandlerPool: Sendable {
   typealias End = (run: Run, result: HandlerResult)
 
   private struct State {
-    var jobs = FIFO<LaneJob>()
+    var jobs = Deque<LaneJob>()
     var runs: [UInt64: Run] = [:]
     var lastRun: UInt64 = 0
     var ends: [End] = []
@@ -97,7 +98,7 @@ final class HandlerPool: Sendable {
     guard !jobs.isEmpty else { return }
     let wake = state.withLock { state -> Wake? in
       guard !state.isOver else { return nil }
-      for job in jobs { state.jobs.append(job) }
+      state.jobs.append(contentsOf: jobs)
       return isOwnCall ? nil : Self.wake(&state)
     }
     carryOut(wake, lane)
@@ -119,7 +120,7 @@ final class HandlerPool: Sendable {
   func stop() {
     let (runs, idle) = state.withLock { state in
       state.isOver = true
-      state.jobs = FIFO()
+      state.jobs = Deque()
       state.abandoned.formUnion(state.runs.keys)
       defer {
         state.runs = [:]

@@ -1,6 +1,7 @@
 // The records of one key in a lane, in order.
 
 internal import AppStore
+internal import DequeModule
 
 /// The records of one key that are admitted and not yet given to a handler.
 struct KeyQueue<Record: Sendable>: Sendable {
@@ -19,11 +20,11 @@ struct KeyQueue<Record: Sendable>: Sendable {
   /// The number of the key's current entry in the ready queue; older entries are stale.
   var readyNumber: UInt64?
 
-  private var live = FIFO<Place>()
-  private var replayed = FIFO<Place>()
+  private var live = Deque<Place>()
+  private var replayed = Deque<Place>()
   // Deadlines of `live` that are not later than any that follow, ascending. The first is the earliest of all, and each
   // update takes one step on average.
-  private var deadlines = FIFO<Timestamp>()
+  private var deadlines = Deque<Timestamp>()
 
   init(key: [UInt8]) { self.key = key }
 

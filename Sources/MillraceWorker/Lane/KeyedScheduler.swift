@@ -1,6 +1,7 @@
 // Schedules the records of a lane by key: which record a handler gets next, and how many may be in flight.
 
 internal import AppStore
+internal import HeapModule
 
 /// Runs records of one key one at a time and in order, and records of different keys in parallel, within limits.
 ///
@@ -65,7 +66,7 @@ struct KeyedScheduler<Record: Sendable>: Sendable {
   private var groupOfName: [String: Int] = [:]
   private var lastGroup: Int?
   private var inside = Slots<Inside>()
-  private var ready = MinHeap<Ready>()
+  private var ready = Heap<Ready>()
   private var readyKeys = 0
   private var lastNumber: UInt64 = 0
   private var turn: UInt64 = 0
@@ -126,7 +127,7 @@ struct KeyedScheduler<Record: Sendable>: Sendable {
   /// more handlers may run.
   mutating func next() -> (number: UInt64, record: Record)? {
     guard isOneAtATime ? working + waiting == 0 : working < limits.handlers else { return nil }
-    while let candidate = ready.popFirst() {
+    while let candidate = ready.popMin() {
       let line = candidate.line
       // Skip stale entries, for instance if another key has reused the slot.
       guard lines[line].readyNumber == candidate.number, let place = lines[line].popFirst() else { continue }
@@ -282,6 +283,6 @@ struct KeyedScheduler<Record: Sendable>: Sendable {
   /// Removes stale entries. A key that moves forward in the ready queue leaves its older entry there.
   private mutating func dropStale() {
     guard ready.count > 2 * readyKeys + 64 else { return }
-    ready = MinHeap(ready.unordered.filter { lines[$0.line].readyNumber == $0.number })
+    ready = Heap(ready.unordered.filter { lines[$0.line].readyNumber == $0.number })
   }
 }

@@ -1,6 +1,7 @@
 // The age of the oldest unfinished record in a lane.
 
 internal import AppStore
+internal import DequeModule
 
 /// The oldest unfinished record of each source.
 ///
@@ -11,7 +12,7 @@ struct LaneAges: Sendable {
     var since: Timestamp
   }
 
-  private var sources = ByTopic<FIFO<Entry>>()
+  private var sources = ByTopic<Deque<Entry>>()
 
   /// The time from which the oldest record's age counts; nil if all records are finished.
   var oldest: Timestamp? { sources.values.compactMap { $0.first?.since }.min() }
@@ -19,7 +20,7 @@ struct LaneAges: Sendable {
   /// Adds a record that was read.
   /// - Parameter since: The time from which its age counts: when it was written, or when it was due.
   mutating func take(_ position: SourcePosition, since: Timestamp) {
-    sources[sources.place(of: position.topic, default: FIFO())].append(Entry(offset: position.offset, since: since))
+    sources[sources.place(of: position.topic, default: Deque())].append(Entry(offset: position.offset, since: since))
   }
 
   /// Removes records before the offsets that will be read next.

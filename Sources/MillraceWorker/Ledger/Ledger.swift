@@ -1,6 +1,7 @@
 // A lane's ledger: which notifications were handled and which effects were performed.
 
 internal import AppStore
+internal import DequeModule
 
 /// The ledger of one lane in memory.
 ///
@@ -39,7 +40,7 @@ struct Ledger: Sendable {
   /// The timers that are in Kafka.
   private(set) var timers = TimerTable()
   /// The pages in the ledger topic, oldest first.
-  private var pages = FIFO<LedgerPage.ID>()
+  private var pages = Deque<LedgerPage.ID>()
   private var staged: [LedgerEntry.Name: Staged] = [:]
   // Handled notifications are the most frequent entries, so they are indexed by key alone.
   private var stagedHandled: [LedgerKey: StagedHandled] = [:]
@@ -214,7 +215,7 @@ struct Ledger: Sendable {
     for id in old where stagedHandled[id] == nil {
       if handled[id]?.isOnPage == true { handled[id] = nil } else { entries.append(.handled(id, nil)) }
     }
-    for page in pages.first(Self.pagesPerSweep) {
+    for page in pages.prefix(Self.pagesPerSweep) {
       guard page.minute < minute, staged[.page(page)] == nil else { break }
       entries.append(.page(page, nil))
     }

@@ -2,6 +2,7 @@
 // segment of the table keeps a lower bound of its due times, and is searched when that time comes.
 
 internal import AppStore
+internal import DequeModule
 
 /// Timers by name, and which of them are due.
 struct TimerTable: Sendable {
@@ -9,7 +10,7 @@ struct TimerTable: Sendable {
   /// For each segment, a time before which none of its timers has to be taken.
   private var earliest = [Timestamp](repeating: Self.never, count: CompactTable.segmentCount)
   /// Due timers that a search found and that were not taken yet, in the order of their times.
-  private var found = FIFO<(name: String, at: Timestamp)>()
+  private var found = Deque<(name: String, at: Timestamp)>()
   /// The timers that were found, taken or postponed.
   private var held: [String: Hold] = [:]
   /// The timers whose handler has failed since they were set.
@@ -106,7 +107,7 @@ struct TimerTable: Sendable {
 
   /// Allows all timers to be taken at their times again.
   mutating func release() {
-    found = FIFO()
+    found = Deque()
     for name in held.keys { expect(name, at: self[name]?.due ?? Self.never) }
     held = [:]
   }

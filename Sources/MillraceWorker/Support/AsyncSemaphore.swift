@@ -1,11 +1,12 @@
 // Limits how many tasks do something at the same time. The others wait in the order in which they arrived.
 
+internal import DequeModule
 internal import Synchronization
 
 final class AsyncSemaphore: Sendable {
   private struct State {
     var free: Int
-    var waiting = FIFO<CheckedContinuation<Void, Never>>()
+    var waiting = Deque<CheckedContinuation<Void, Never>>()
   }
 
   private let state: Mutex<State>

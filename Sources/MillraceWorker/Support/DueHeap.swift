@@ -1,6 +1,7 @@
 // A queue of records that wait for their due time.
 
 internal import AppStore
+internal import HeapModule
 
 /// A bounded heap, ordered by due time.
 ///
@@ -20,7 +21,7 @@ struct DueHeap<Element: Sendable>: Sendable {
 
   private let places: Int
   private let maximumBytes: Int
-  private var entries = MinHeap<Entry>()
+  private var entries = Heap<Entry>()
   private var number: UInt64 = 0
 
   /// The total size of the elements, as given to ``insert(_:due:bytes:)``.
@@ -37,7 +38,7 @@ struct DueHeap<Element: Sendable>: Sendable {
 
   var count: Int { entries.count }
   /// The due time of the first element.
-  var nextDue: Timestamp? { entries.first?.due }
+  var nextDue: Timestamp? { entries.min?.due }
 
   /// Whether an element of this size may be inserted.
   func hasRoom(for bytes: Int) -> Bool {
@@ -56,13 +57,13 @@ struct DueHeap<Element: Sendable>: Sendable {
 
   /// Returns the first element if it is due at `now`, without removing it.
   func firstDue(at now: Timestamp) -> Element? {
-    guard let first = entries.first, first.due <= now else { return nil }
+    guard let first = entries.min, first.due <= now else { return nil }
     return first.element
   }
 
   /// Removes and returns the first element if it is due at `now`, never earlier.
   mutating func popDue(at now: Timestamp) -> Element? {
-    guard let due = nextDue, due <= now, let entry = entries.popFirst() else { return nil }
+    guard let due = nextDue, due <= now, let entry = entries.popMin() else { return nil }
     bytes -= entry.bytes
     return entry.element
   }
