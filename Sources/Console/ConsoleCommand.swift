@@ -2,11 +2,9 @@
 // `millrace` when the container image starts it under that name.
 
 package import ArgumentParser
-internal import MillraceTime
 internal import Foundation
 internal import KafkaClient
 internal import Logging
-internal import Metrics
 internal import MillraceCore
 internal import MillraceRecords
 
@@ -51,36 +49,26 @@ package struct ConsoleCommand: AsyncParsableCommand {
   }
 
   private func serve(_ configuration: MillraceConfiguration) async throws -> ExitStatus {
-    let clock = MillraceClock(configuration.clock)
-    let logger = configuration.logging.logger(label: "millrace-console", clock: clock)
-    let registry = PrometheusRegistry()
-    for collector in ProcessMetrics.collectors { registry.add(collector) }
-    MetricsSystem.bootstrap(registry)
+    let host = ProcessHost("millrace-console", configuration)
     let catalog = try TopicCatalog.load(configuration)
     let kafka = try configuration.kafka.client(clientID: "millrace-console")
-    let heartbeat = Heartbeat(clock: .system)
-    registry.add(heartbeat.collector)
-    let readiness = ReadinessBoard(
-      [], clock: .system, timeout: configuration.admin.checkTimeout, maxAge: configuration.admin.checkMaxAge)
-    let admin = AdminServer(
-      configuration.admin, registry: registry, heartbeat: heartbeat, readiness: readiness, logger: logger)
     var options = ConsoleOptions()
     options.allowsActions = allowActions
     options.showsPayloads = showPayloads
     options.localUser = NSUserName()
-    let (host, file) = (configuration.console.host, addressFile)
+    let (address, file) = (configuration.console.host, addressFile)
     let server = ConsoleServer(
-      configuration, catalog: catalog, kafka: kafka, options: options, clock: clock, logger: logger
-    ) { port in
+      configuration, catalog: catalog, kafka: kafka, options: options, clock: host.clock, logger: host.logger
+    ) { [logger = host.logger] port in
       guard let file else { return }
       do {
-        try Data("http://\(host):\(port)\n".utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+        try Data("http://\(address):\(port)\n".utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
       } catch {
         logger.error("could not write the address file", metadata: ["file": "\(file)", "error": "\(error)"])
       }
     }
-    let runner = ProcessRunner(
-      name: "millrace-console", shutdown: configuration.shutdown, readiness: readiness, logger: logger)
-    return await runner.run([admin, heartbeat, server])
+    // Without a check of the topics: if they are missing, the console is what shows it.
+    return await host.run(
+      [server], checks: [.kafka(KafkaAdmin(kafka), timeout: configuration.admin.checkTimeout)])
   }
 }

@@ -5,7 +5,6 @@ package import ArgumentParser
 internal import MillraceTime
 internal import KafkaClient
 internal import Logging
-internal import Metrics
 internal import MillraceCore
 internal import MillraceRecords
 internal import OpenTelemetry
@@ -37,53 +36,27 @@ package struct IngressCommand: AsyncParsableCommand {
   }
 
   private func serve(_ configuration: MillraceConfiguration) async throws -> ExitStatus {
-    let clock = MillraceClock(configuration.clock)
-    let logger = configuration.logging.logger(label: "millrace-ingress", clock: clock)
-    let registry = PrometheusRegistry()
-    IngressServer.describeMetrics(in: registry)
-    for collector in ProcessMetrics.collectors { registry.add(collector) }
-    MetricsSystem.bootstrap(registry)
-    let exporter = try TraceExport.start(
-      configuration.tracing, service: "millrace-ingress", instance: configuration.kafka.instance, logger: logger)
-    for collector in exporter?.collectors ?? [] { registry.add(collector) }
+    let host = ProcessHost("millrace-ingress", configuration, helpTexts: IngressMetrics.helpTexts)
+    let exporter = try host.exportTraces()
 
     if configuration.apps.isEmpty {
-      logger.warning("no apps are configured (key `apps`); the ingress responds 503 to every notification")
+      host.logger.warning("no apps are configured (key `apps`); the ingress responds 503 to every notification")
     }
     let catalog = try TopicCatalog.load(configuration.topics)
-    let embedded = try embeddedCluster(configuration.kafka, catalog)
+    let embedded = try EmbeddedCluster.configured(configuration.kafka, catalog)
     let kafka = try configuration.kafka.client(
       clientID: "millrace-ingress", bootstrapServers: embedded?.bootstrapServers)
-    // Probes use real time, even if the configuration compresses the clock.
-    let heartbeat = Heartbeat(clock: .system)
-    registry.add(heartbeat.collector)
     let server = try IngressServer(
-      configuration, catalog: catalog, kafka: kafka, clock: clock,
-      revocation: configuration.trust.revocation.checker(clock: clock),
-      tracer: exporter.map { ExportingTracer($0) }, logger: logger)
-    let readiness = ReadinessBoard(
-      [
-        .kafka(
-          KafkaAdmin(kafka), declared: IngressServer.topics(of: catalog), durability: configuration.kafka.durability,
-          timeout: configuration.admin.checkTimeout),
-        server.readiness,
-      ],
-      clock: .system, timeout: configuration.admin.checkTimeout, maxAge: configuration.admin.checkMaxAge)
-    let admin = AdminServer(
-      configuration.admin, registry: registry, heartbeat: heartbeat, readiness: readiness, logger: logger)
-    for collector in server.collectors { registry.add(collector) }
-    let runner = ProcessRunner(
-      name: "millrace-ingress", shutdown: configuration.shutdown, readiness: readiness, logger: logger)
-    let status = await runner.run(
-      (exporter.map { [$0] } ?? []) + [admin, heartbeat, server])
+      configuration, catalog: catalog, kafka: kafka, clock: host.clock,
+      revocation: configuration.trust.revocation.checker(clock: host.clock),
+      tracer: exporter.map { ExportingTracer($0) }, logger: host.logger)
+    for collector in server.collectors { host.registry.add(collector) }
+    let topics = ReadinessCheck.kafka(
+      KafkaAdmin(kafka), declared: IngressServer.topics(of: catalog), durability: configuration.kafka.durability,
+      timeout: configuration.admin.checkTimeout)
+    let status = await host.run(
+      [server], after: exporter.map { [$0] } ?? [], checks: [topics, server.readiness])
     withExtendedLifetime(embedded) {}
     return status
-  }
-
-  private func embeddedCluster(_ settings: KafkaSettings, _ catalog: TopicCatalog) throws -> EmbeddedCluster? {
-    guard settings.isEmbedded else { return nil }
-    let cluster = try EmbeddedCluster()
-    try cluster.create(catalog)
-    return cluster
   }
 }

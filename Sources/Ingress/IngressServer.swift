@@ -198,9 +198,4 @@ extension IngressServer {
   package static func topics(of catalog: TopicCatalog) -> [TopicDefinition] {
     catalog.notificationTopics + [catalog.topic(named: QuarantineRecord.topic)].compactMap { $0 }
   }
-
-  /// Registers the help texts of the ingress's metrics.
-  static func describeMetrics(in registry: PrometheusRegistry) {
-    for (name, help) in IngressMetrics.helpTexts + KafkaMetrics.helpTexts { registry.describe(name, help) }
-  }
 }

@@ -3,11 +3,8 @@
 package import ArgumentParser
 internal import Foundation
 internal import KafkaClient
-internal import Logging
-internal import Metrics
 internal import MillraceCore
 internal import MillraceRecords
-internal import MillraceTime
 
 /// The command line of `millrace-postgres`.
 package struct PostgresCommand: AsyncParsableCommand {
@@ -38,31 +35,17 @@ extension PostgresCommand {
     func run() async throws { try await process.run("millrace-postgres", serving: serve) }
 
     private func serve(_ configuration: MillraceConfiguration) async throws -> ExitStatus {
-      let clock = MillraceClock(configuration.clock)
-      let logger = configuration.logging.logger(label: "millrace-postgres", clock: clock)
-      let registry = PrometheusRegistry()
-      for (name, help) in PostgresMetrics.helpTexts + KafkaMetrics.helpTexts { registry.describe(name, help) }
-      for collector in ProcessMetrics.collectors { registry.add(collector) }
-      MetricsSystem.bootstrap(registry)
+      let host = ProcessHost("millrace-postgres", configuration, helpTexts: PostgresMetrics.helpTexts)
       guard configuration.postgres.url != nil else {
         throw MillraceError(
           .configuration, "no database is configured", at: "postgres.url",
           remedy: "set the connection URI of the database")
       }
-      let heartbeat = Heartbeat(clock: .system)
-      registry.add(heartbeat.collector)
       let status = WriterStatus()
       let kafka = try configuration.kafka.client(clientID: "millrace-postgres")
       let writer = try await PostgresWriter(
-        configuration, kafka: kafka, metrics: PostgresMetrics(), status: status, logger: logger)
-      let readiness = ReadinessBoard(
-        [status.check], clock: .system, timeout: configuration.admin.checkTimeout,
-        maxAge: configuration.admin.checkMaxAge)
-      let admin = AdminServer(
-        configuration.admin, registry: registry, heartbeat: heartbeat, readiness: readiness, logger: logger)
-      let runner = ProcessRunner(
-        name: "millrace-postgres", shutdown: configuration.shutdown, readiness: readiness, logger: logger)
-      return await runner.run([admin, heartbeat, writer])
+        configuration, kafka: kafka, metrics: PostgresMetrics(), status: status, logger: host.logger)
+      return await host.run([writer], checks: [status.check])
     }
   }
 

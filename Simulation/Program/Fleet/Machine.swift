@@ -130,6 +130,7 @@ final class Machine: @unchecked Sendable {
         instance: fleet.plan.areStatic ? name : "\(name).\(starts)", staticMember: fleet.plan.areStatic ? name : nil,
         handler: FleetHandler(fleet: fleet, machine: name), deadline: { _, _ in nil }, budget: nil, pauses: nil,
         clock: .ofSimulation,
-        metrics: WorkerMetrics(worker: "mill", factory: WorkerProcess.makeRegistry()), logger: fleet.logger(name)))
+        metrics: WorkerMetrics(worker: "mill", factory: PrometheusRegistry(describing: WorkerMetrics.helpTexts)),
+        logger: fleet.logger(name)))
   }
 }

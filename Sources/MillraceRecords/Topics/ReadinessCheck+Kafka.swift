@@ -30,4 +30,11 @@ extension ReadinessCheck {
           : "run `millrace topics plan` to compare")
     }
   }
+  /// Creates a check that a broker answers.
+  package static func kafka(_ admin: KafkaAdmin, timeout: Duration) -> ReadinessCheck {
+    ReadinessCheck("kafka", remedy: "check that this host can reach the brokers in kafka.bootstrapServers") {
+      let cluster = try await admin.describeCluster(timeout: timeout)
+      return .healthy("\(cluster.brokerCount) brokers")
+    }
+  }
 }

@@ -26,14 +26,10 @@ package enum WorkerProcess {
       }, only: names)
     let identities = members.map(\.identity)
     let policies = identities.map { configuration.policy(of: $0.name, standard: $0.policy) }
-    let clock = MillraceClock(configuration.clock)
-    let logger = configuration.logging.logger(label: Worker.name, clock: clock)
     let services = try Worker.bootstrap()
-    let registry = makeRegistry()
-    MetricsSystem.bootstrap(registry)
-    let exporter = try TraceExport.start(
-      configuration.tracing, service: Worker.name, instance: configuration.kafka.instance, logger: logger)
-    for collector in exporter?.collectors ?? [] { registry.add(collector) }
+    let process = ProcessHost(Worker.name, configuration, helpTexts: WorkerMetrics.helpTexts)
+    let (clock, logger) = (process.clock, process.logger)
+    let exporter = try process.exportTraces()
 
     // The topics of events that the process reads are declared by the workers that publish them.
     let publishers = Set(
@@ -42,7 +38,7 @@ package enum WorkerProcess {
       configuration.topics,
       workers: zip(identities, policies).map { .init(name: $0.name, retryDelays: $1.retryDelays) }
         + publishers.subtracting(identities.map(\.name)).sorted().map { .init(name: $0, retryDelays: []) })
-    let embedded = try embeddedCluster(configuration.kafka, catalog)
+    let embedded = try EmbeddedCluster.configured(configuration.kafka, catalog)
     let kafka = try configuration.kafka.client(clientID: Worker.name, bootstrapServers: embedded?.bootstrapServers)
     let log = try await KafkaLog.connect(kafka, timeout: .seconds(30), logger: logger)
     var connections = AsyncHTTPExchange.Configuration()
@@ -50,7 +46,7 @@ package enum WorkerProcess {
     connections.connectionsPerHost = max(
       connections.connectionsPerHost, policies.reduce(0) { $0 + $1.parallelism * configuration.topics.lanes })
     let exchange = AsyncHTTPExchange(connections)
-    let host = WorkerHost(registry)
+    let host = WorkerHost(process.registry)
     var runtimes: [WorkerRuntime] = []
     var laneTopics: Set<String> = []
     do {
@@ -68,42 +64,24 @@ package enum WorkerProcess {
       throw error
     }
 
-    let heartbeat = heartbeat(
-      of: zip(identities, runtimes).map { (name: $0.name, runtime: $1) }, clock: .system)
-    registry.add(heartbeat.collector)
-    for collector in runtimes.flatMap(\.collectors) { registry.add(collector) }
-    let readiness = ReadinessBoard(
-      [
-        .kafka(
-          KafkaAdmin(kafka), declared: catalog.topics.filter { laneTopics.contains($0.topic) },
-          durability: configuration.kafka.durability, timeout: configuration.admin.checkTimeout)
-      ] + zip(identities, runtimes).map { .worker($1, named: $0 == Worker.identity ? "worker" : $0.name) }
-        + host.checks,
-      clock: .system, timeout: configuration.admin.checkTimeout, maxAge: configuration.admin.checkMaxAge)
-    let admin = AdminServer(
-      configuration.admin, registry: registry, heartbeat: heartbeat, readiness: readiness, logger: logger)
-    let runner = ProcessRunner(
-      name: Worker.name, shutdown: configuration.shutdown, readiness: readiness, logger: logger)
-    let status = await runner.run(
-      (exporter.map { [$0] } ?? []) + services + [admin, heartbeat] + runtimes)
+    for collector in runtimes.flatMap(\.collectors) { process.registry.add(collector) }
+    let topics = ReadinessCheck.kafka(
+      KafkaAdmin(kafka), declared: catalog.topics.filter { laneTopics.contains($0.topic) },
+      durability: configuration.kafka.durability, timeout: configuration.admin.checkTimeout)
+    let status = await process.run(
+      runtimes, after: (exporter.map { [$0] } ?? []) + services,
+      checks: [topics] + host.checks
+        + zip(identities, runtimes).map { .worker($1, named: $0 == Worker.identity ? "worker" : $0.name) },
+      pumps: pumps(of: zip(identities, runtimes).map { (name: $0.name, runtime: $1) }))
     await host.close()
     try await exchange.shutdown()
     withExtendedLifetime(embedded) {}
     return status
   }
 
-  /// Creates the registry for `/metrics` with all help texts and the process metrics.
-  static func makeRegistry() -> PrometheusRegistry {
-    let registry = PrometheusRegistry()
-    for (name, help) in WorkerMetrics.helpTexts + KafkaMetrics.helpTexts { registry.describe(name, help) }
-    for collector in ProcessMetrics.collectors { registry.add(collector) }
-    return registry
-  }
-
-  /// Creates the heartbeat for `/livez`, which watches the executor and the poll loop of each consumer group.
-  static func heartbeat(of workers: [(name: String, runtime: WorkerRuntime)], clock: MillraceClock) -> Heartbeat {
-    Heartbeat(
-      clock: clock, pumps: workers.map { worker in (worker.name, { worker.runtime.sinceLastTurn }) })
+  /// Returns the poll loop of each consumer group, which `/livez` watches.
+  static func pumps(of workers: [(name: String, runtime: WorkerRuntime)]) -> [Heartbeat.Pump] {
+    workers.map { worker in (worker.name, { worker.runtime.sinceLastTurn }) }
   }
 
   /// Creates the runtime of a worker.
@@ -169,12 +147,6 @@ package enum WorkerProcess {
         clock: clock, metrics: metrics, logger: logger))
   }
 
-  private static func embeddedCluster(_ settings: KafkaSettings, _ catalog: TopicCatalog) throws -> EmbeddedCluster? {
-    guard settings.isEmbedded else { return nil }
-    let cluster = try EmbeddedCluster()
-    try cluster.create(catalog)
-    return cluster
-  }
 }
 
 extension WorkerTopics {

@@ -82,7 +82,8 @@ struct LaneRig {
     rules = LaneRules(
       policy: policy, topics: topics,
       planner: OutcomePlanner(records: OutcomeRecords(topics: topics, prefix: ""), schedule: policy.schedule),
-      deadline: { _, _ in nil }, metrics: WorkerMetrics(worker: "mill", factory: WorkerProcess.makeRegistry()),
+      deadline: { _, _ in nil },
+      metrics: WorkerMetrics(worker: "mill", factory: PrometheusRegistry(describing: WorkerMetrics.helpTexts)),
       logger: Logger(label: "mill") { _ in SwiftLogNoOpLogHandler() })
     state = Self.start(1, log, keeping: nil, rules, at: now)
     next = Dictionary(uniqueKeysWithValues: topics.sources.map { ($0, 0) })

@@ -30,7 +30,7 @@ final class MetricsFixture {
 
   init() async throws {
     fleet = try WorkerFleet(lanes: 2) { $0.handlerTimeout = .seconds(30) }
-    heartbeat = WorkerProcess.heartbeat(of: [], clock: fleet.clock)
+    heartbeat = Heartbeat(clock: fleet.clock)
     fixtures = try NotificationFixtures(from: fleet.clock.wallTime, seed: 1)
     var configuration = MillraceConfiguration()
     configuration.apps = [fixtures.appSettings()]

@@ -47,7 +47,8 @@ import Testing
     let time = ManualClock()
     let worker = try Worker(time)
     let (fleet, pump) = (worker.fleet, worker.pump)
-    let heartbeat = WorkerProcess.heartbeat(of: [(name: "mill", runtime: worker.runtime)], clock: time.clock)
+    let heartbeat = Heartbeat(
+      clock: time.clock, pumps: WorkerProcess.pumps(of: [(name: "mill", runtime: worker.runtime)]))
     await pass(60, time, heartbeat, turning: [])
     #expect(heartbeat.report().entries.map(\.name) == ["executor"] && ill(heartbeat).isEmpty, "not started yet")
     let process = worker.start()
@@ -73,8 +74,9 @@ import Testing
   @Test func `the worker with the blocked poll loop is named`() async throws {
     let time = ManualClock()
     let workers = try [Worker(time), Worker(time)]
-    let heartbeat = WorkerProcess.heartbeat(
-      of: zip(["one", "two"], workers).map { (name: $0, runtime: $1.runtime) }, clock: time.clock)
+    let heartbeat = Heartbeat(
+      clock: time.clock,
+      pumps: WorkerProcess.pumps(of: zip(["one", "two"], workers).map { (name: $0, runtime: $1.runtime) }))
     let processes = workers.map { $0.start() }
     #expect(await workers[0].fleet.until { workers.allSatisfy { $0.runtime.readiness.isReady } } != nil)
     await pass(Self.limit + 1, time, heartbeat, turning: [workers[0].pump])
@@ -95,7 +97,8 @@ import Testing
         try await time.clock.sleep(until: time.clock.now.advanced(by: .seconds(86_400)))
         return .ignore
       })
-    let heartbeat = WorkerProcess.heartbeat(of: [(name: "mill", runtime: worker.runtime)], clock: time.clock)
+    let heartbeat = Heartbeat(
+      clock: time.clock, pumps: WorkerProcess.pumps(of: [(name: "mill", runtime: worker.runtime)]))
     let away = KafkaError(code: .timedOut, operation: "test", reason: "away", isRetriable: true)
     worker.log.fail(.committed, with: Array(repeating: away, count: 100))
     let process = worker.start()

@@ -31,7 +31,7 @@ struct WorkerFleet {
   /// The clock of the processes. The log uses ``time``.
   let clock: MillraceClock
   /// The metrics of all processes.
-  let metrics = WorkerProcess.makeRegistry()
+  let metrics = PrometheusRegistry(describing: WorkerMetrics.helpTexts)
   let log: InMemoryLog
   let topics: WorkerTopics
   let policy: WorkerPolicy

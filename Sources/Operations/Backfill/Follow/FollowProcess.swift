@@ -4,8 +4,6 @@ internal import AppStoreServerAPI
 internal import MillraceTime
 internal import CoreMetrics
 internal import KafkaClient
-internal import Logging
-internal import Metrics
 package import MillraceCore
 internal import MillraceRecords
 internal import MillraceWorker
@@ -31,40 +29,23 @@ package enum FollowProcess {
   private static func serve(
     _ flags: BackfillFlags, _ settings: FollowSettings, _ configuration: MillraceConfiguration
   ) async throws -> ExitStatus {
-    let clock = MillraceClock(configuration.clock)
-    let logger = configuration.logging.logger(label: name, clock: clock)
     let apps = try flags.apps(in: configuration)
     let catalog = try TopicCatalog.load(configuration)
     let kafka = try configuration.kafka.outsideClient(clientID: name)
-    let registry = PrometheusRegistry()
-    for (name, help) in FollowMetrics.helpTexts + KafkaMetrics.helpTexts { registry.describe(name, help) }
-    for collector in ProcessMetrics.collectors { registry.add(collector) }
-    MetricsSystem.bootstrap(registry)
-
-    let log = try await KafkaLog.connect(kafka, timeout: .seconds(30), logger: logger)
+    let host = ProcessHost(name, configuration, helpTexts: FollowMetrics.helpTexts)
+    let log = try await KafkaLog.connect(kafka, timeout: .seconds(30), logger: host.logger)
     return try await BackfillOperation.withParts(
-      BackfillLog(on: log, prefix: configuration.topics.prefix), apps, configuration, part: budgetPart, clock: clock,
-      logger: logger
+      BackfillLog(on: log, prefix: configuration.topics.prefix), apps, configuration, part: budgetPart,
+      clock: host.clock, logger: host.logger
     ) { parts, budget in
       let follower = BackfillFollower(
-        parts, BackfillFlags.targets(of: apps), settings, metrics: FollowMetrics(factory: registry), logger: logger)
-      let heartbeat = Heartbeat(clock: .system)
-      for collector in follower.collectors + BudgetMetrics.collectors(of: budget) + [heartbeat.collector] {
-        registry.add(collector)
-      }
-      let readiness = ReadinessBoard(
-        [
-          .kafka(
-            KafkaAdmin(kafka), declared: BackfillOperation.topics(of: catalog),
-            durability: configuration.kafka.durability, timeout: configuration.admin.checkTimeout),
-          follower.readiness,
-        ],
-        clock: .system, timeout: configuration.admin.checkTimeout, maxAge: configuration.admin.checkMaxAge)
-      let admin = AdminServer(
-        configuration.admin, registry: registry, heartbeat: heartbeat, readiness: readiness, logger: logger)
-      return await ProcessRunner(
-        name: name, shutdown: configuration.shutdown, readiness: readiness, logger: logger
-      ).run([admin, heartbeat, follower])
+        parts, BackfillFlags.targets(of: apps), settings, metrics: FollowMetrics(factory: host.registry),
+        logger: host.logger)
+      for collector in follower.collectors + BudgetMetrics.collectors(of: budget) { host.registry.add(collector) }
+      let topics = ReadinessCheck.kafka(
+        KafkaAdmin(kafka), declared: BackfillOperation.topics(of: catalog), durability: configuration.kafka.durability,
+        timeout: configuration.admin.checkTimeout)
+      return await host.run([follower], checks: [topics, follower.readiness])
     }
   }
 }
