@@ -75,7 +75,7 @@ extension ForwardSettings {
       "families", \.families, .list(of: .nonEmptyText),
       "The families it receives, such as `subscriptions` or `refunds`. Empty: all that Millrace ships."),
     Setting(
-      "types", \.types, .list(of: .nonEmptyText),
+      "types", \.types, .list(of: .notificationType),
       "The notification types it receives, as Apple spells them. Empty: all. Other types are counted as done."),
     Setting(
       "restorePassword", \.restorePassword, .boolean,
@@ -105,6 +105,9 @@ extension ForwardSettings {
     check(!hasPassword, "the URL contains a password", "url", "move it to headerFiles")
     check(!environments.isEmpty, "the receiver has no environments", "environments", "list at least one")
     let apps = configuration.apps
+    for objection in families.compactMap(configuration.objection(toFamily:)) {
+      check(false, objection.what, "families", objection.remedy)
+    }
     for bundleId in bundleIds where !apps.contains(where: { $0.bundleId == bundleId }) {
       check(false, "the app \(bundleId) is not configured", "bundleIds", "add it to apps, or correct it")
     }

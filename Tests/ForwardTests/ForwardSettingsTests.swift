@@ -14,6 +14,10 @@ import MillraceWorker
 
   @Test(arguments: [
     ("{}", "workers.forward-a.settings.url"),
+    ("{url: 'http://a', families: [refund]}", "there is no family `refund`"),
+    ("{url: 'http://a', families: [refund]}", "did you mean refunds?"),
+    ("{url: 'http://a', types: [REFUNDED]}", "the invalid value \"REFUNDED\""),
+    ("{url: 'http://a', types: [did_renew]}", "DID_RENEW, the nearest type"),
     ("{url: 'https://me:secret@a/b'}", "headerFiles"),
     ("{url: 'http://a', bundleIds: [b]}", "b is not configured"),
     ("{url: 'http://a', environments: []}", "no environments"),

@@ -260,6 +260,9 @@ import Testing
       ("crm:", "the webhook has no url"),
       ("crm: { url: 'http://a', secretFile: s, event: [a] }", "did you mean"),
       ("crm: { url: 'http://a', secretFile: s, events: ['a*b'] }", "has a `*` before its end"),
+      ("crm: { url: 'http://a', secretFile: s, events: [entitlement.revokd] }", "did you mean entitlement.revoked?"),
+      ("crm: { url: 'http://a', secretFile: s, events: [subscription.expired] }", "publishes `subscription.expired`"),
+      ("crm: { url: 'http://a', secretFile: s, events: ['refunds.*'] }", "publishes `refunds.*`"),
       ("crm: { url: 'http://a', secretFile: s, workers: [winback] }", "choose from refunds"),
       ("crm: { url: 'http://a:b@c', secretFile: s }", "contains a password"),
       ("crm: { url: 'http://a', secretFile: s, bundleIds: [b] }", "the app b is not configured"),
@@ -275,14 +278,24 @@ import Testing
     #expect(error?.description.contains(what) == true, "\(error?.description ?? "")")
   }
 
+  @Test func `a worker of one's own may publish events of any name`() throws {
+    let loaded = try LoadedConfiguration.load(
+      text: """
+        workers: { refunds: {}, winback: {} }
+        webhooks: { crm: { url: 'http://a', secretFile: s, events: [letter.sent] } }
+        """, workers: [WebhookWorker.settingsForm(named: "webhook-<name>")])
+    let settings: WebhookSettings = try loaded.configuration.settings(of: "webhook-crm")
+    #expect(settings.events == ["letter.sent"])
+  }
+
   @Test func `the section can come from the environment`() throws {
     let loaded = try LoadedConfiguration.load(
       text: "workers: { refunds: {} }",
       environment: [
         "MILLRACE_WEBHOOKS": "{crm: {url: 'http://a', secretFile: s}}",
-        "MILLRACE_WORKERS_WEBHOOK_CRM_SETTINGS_EVENTS": "a, b",
+        "MILLRACE_WORKERS_WEBHOOK_CRM_SETTINGS_EVENTS": "refund.*, customer.erased",
       ])
     let settings: WebhookSettings = try loaded.configuration.settings(of: "webhook-crm")
-    #expect(settings.url == "http://a" && settings.events == ["a", "b"])
+    #expect(settings.url == "http://a" && settings.events == ["refund.*", "customer.erased"])
   }
 }

@@ -106,13 +106,85 @@ struct CommandLineTests {
       (["topics", "acls"], "--format"), (["topics", "acls", "--format", "yaml"], "--format"),
       (["topics", "acls", "--format", "strimzi", "--principal-prefix", "CN="], "--principal-prefix"),
       (["topics", "acls", "--format", "terraform", "--process", "refunds"], "--process"),
-      (["nonsense"], "nonsense"),
+      (["nonsense"], "nonsense"), (["listn"], "did you mean `millrace listen`?"),
+      (["topics", "aply"], "did you mean `millrace topics apply`?"),
+      (["replay", "paus", "1f0c"], "did you mean `millrace replay pause`?"),
+      (["listen", "--family", "refund"], "did you mean refunds?"),
+      (["replay", "--worker", "w", "--topic", "t", "--type", "refund"], "did you mean REFUND?"),
+      (["replay", "--worker", "w", "--topic", "t", "--subtype", "UPGRAD"], "did you mean UPGRADE?"),
+      (["replay", "--worker", "w", "--topic", "t", "--environment", "sandbox"], "did you mean Sandbox?"),
+      (["replay", "--worker", "w", "--topic", "t", "--from", "1d", "--since", "1d"], "--since"),
+      (["dead-letters", "show", "3/1", "--worker", "refund"], "has no worker refund"),
+      (["handler", "check", "--worker", "refund"], "has no worker refund"),
+      (["dead-letters", "list", "--type", "REFUN"], "did you mean REFUND?"),
     ]
     for (arguments, part) in table {
       let result = try await CommandProcess.run(arguments, input: Array("a.b.c".utf8))
       #expect(result.status == 64, "\(arguments): \(result.err)")
       #expect(result.err.contains(part), "\(arguments): \(result.err)")
       #expect(result.out.isEmpty, "\(arguments)")
+    }
+  }
+
+  @Test("every command has the same grammar of times")
+  func times() async throws {
+    // What each command needs beside the flag. With a configuration that does not exist, a command line that is
+    // accepted ends with 78 before anything is connected.
+    let replay = ["replay", "--worker", "w", "--topic", "t"]
+    let settle = ["3/1", "--worker", "w", "--why", "y"]
+    let adopt = ["campaigns", "adopt", "x", "--product", "p", "--days", "7", "--reason", "3", "--why", "y"]
+    let flags: [(command: [String], flag: String, forms: Forms)] = [
+      (replay, "--from", .offset), (replay, "--since", .time), (replay, "--until", .time), (replay, "--wait", .wait),
+      (["replay", "resume", "1f0c", "--here"], "--wait", .wait),
+      (["dead-letters", "list"], "--from", .offset), (["dead-letters", "list"], "--since", .time),
+      (["dead-letters", "list"], "--until", .time), (["dead-letters", "requeue"] + settle, "--wait", .wait),
+      (["dead-letters", "discard"] + settle, "--wait", .wait),
+      (["listen"], "--from", .start), (["backfill"], "--from", .start),
+      (["backfill", "--from", "earliest"], "--to", .time),
+      (["api", "history", "1"], "--from", .start), (["api", "history", "1"], "--until", .time),
+      (["api", "test-notification"], "--wait", .wait), (["refunds", "check"], "--since", .time),
+      (["compare", "-"], "--since", .time), (["compare", "-"], "--until", .time), (adopt, "--since", .time),
+      (["campaigns", "cancel", "x", "--why", "y"], "--wait", .wait),
+      (["privacy", "erase", "--original-transaction-id", "1", "--why", "y"], "--wait", .wait),
+      (["doctor"], "--wait", .wait),
+    ]
+    for (command, flag, forms) in flags {
+      for value in forms.valid {
+        let result = try await CommandProcess.run(
+          command + [flag, value], environment: ["MILLRACE_CONFIG": "/nonexistent.yaml", "USER": "ann"])
+        #expect(result.status == 78, "\(command) \(flag) \(value): \(result.err)")
+      }
+      for value in forms.invalid {
+        let result = try await CommandProcess.run(command + [flag, value])
+        #expect(result.status == 64, "\(command) \(flag) \(value): \(result.err)")
+        #expect(result.err.contains(flag), "\(command) \(flag) \(value): \(result.err)")
+      }
+    }
+  }
+
+  /// The values that a flag accepts.
+  private enum Forms {
+    case time, start, offset, wait
+
+    var valid: [String] {
+      let ages = ["90m", "7d"]
+      let times = ["2026-01-31", "2026-01-31T12:00:00Z", "2026-01-31T12:00:00+02:00"]
+      switch self {
+      case .time: return ages + times
+      case .start: return ages + times + ["earliest", "latest"]
+      case .offset: return ages + times + ["earliest", "latest", "7"]
+      case .wait: return ages + times.map { $0.replacingOccurrences(of: "2026", with: "2999") }
+      }
+    }
+
+    var invalid: [String] {
+      let never = ["lately", "1w", "2026-13-01", "2026-01-31T12:00:00", ""]
+      switch self {
+      case .time: return never + ["7", "earliest"]
+      case .start: return never + ["7"]
+      case .offset: return never
+      case .wait: return never + ["7", "0s", "2026-01-31", "latest"]
+      }
     }
   }
 

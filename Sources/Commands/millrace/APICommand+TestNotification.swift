@@ -17,17 +17,15 @@ extension APICommand {
 
         Examples:
           millrace api test-notification
-          millrace api test-notification --environment Sandbox --wait 120
+          millrace api test-notification --environment Sandbox --wait 2m
         """)
 
-    @Option(help: ArgumentHelp("How long to wait for Apple's first attempt.", valueName: "seconds"))
-    var wait = 60
+    @Option(help: ArgumentHelp("How long to wait for Apple's first attempt, or until when.", valueName: "duration"))
+    var wait = TimeArgument(age: .seconds(60))
 
     @OptionGroup var options: APICommand.Options
 
-    func validate() throws {
-      if !(1...86_400).contains(wait) { throw ValidationError("--wait must be 1 to 86400 seconds.") }
-    }
+    func validate() throws { try wait.check(atLeast: .seconds(1)) }
 
     func run() async throws {
       let (wait, options) = (self.wait, self.options)
@@ -37,7 +35,7 @@ extension APICommand {
         let clock = MillraceClock(configuration.clock)
         let delivery = try await APIAccess.with(app, configuration, clock: clock, part: 1) { client in
           try await TestNotificationOperation(client, in: app.oneEnvironment, clock: clock)
-            .run(waiting: .seconds(wait)) { console.err.note($0) }
+            .run(waiting: wait.wait) { console.err.note($0) }
         }
         let out = console.out
         if options.output.wantsJSON(console) {

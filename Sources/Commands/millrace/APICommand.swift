@@ -89,11 +89,11 @@ struct APICommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Any transaction of the customer.", valueName: "transaction id"))
     var id: String
 
-    @Option(help: ArgumentHelp("Only from this date or time on, in UTC.", valueName: "date"))
-    var from: String?
+    @Option(help: ArgumentHelp("Only from then on: \(StartArgument.forms).", valueName: "time"))
+    var from: StartArgument?
 
-    @Option(help: ArgumentHelp("Only until this date or time, in UTC.", valueName: "date"))
-    var until: String?
+    @Option(help: ArgumentHelp("Only until then: \(TimeArgument.forms).", valueName: "time"))
+    var until: TimeArgument?
 
     @Option(help: ArgumentHelp("Only this product; may be repeated.", valueName: "product id"))
     var product: [String] = []
@@ -123,7 +123,7 @@ struct APICommand: AsyncParsableCommand {
       (filter.groups, filter.revoked, filter.isNewestFirst) = (group, revoked, newestFirst)
       let (id, limit, options, flags) = (self.id, self.limit, self.options, filter)
       try await conclude(finishesOnSignal: true) { console in
-        let request = try flags.request()
+        let request = try flags.request(at: MillraceClock.system.wallTime)
         return try await options.ask(on: console) { try await $0.history(id, request, limit: limit) }
       }
     }

@@ -61,12 +61,11 @@ struct BackfillCommand: AsyncParsableCommand {
           millrace backfill --follow --config millrace.yaml
         """)
 
-    @Option(
-      help: ArgumentHelp("The start: an age such as 36h or 3d, or a date or time in UTC.", valueName: "when"))
-    var from: String?
+    @Option(help: ArgumentHelp("The start: \(StartArgument.forms).", valueName: "time"))
+    var from: StartArgument?
 
-    @Option(help: ArgumentHelp("The end; by default now.", valueName: "when"))
-    var to: String?
+    @Option(help: ArgumentHelp("The end: \(TimeArgument.forms); by default now.", valueName: "time"))
+    var to: TimeArgument?
 
     @Option(help: ArgumentHelp("Only this type, such as REFUND.", valueName: "type"))
     var type: String?

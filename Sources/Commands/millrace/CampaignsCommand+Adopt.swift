@@ -43,11 +43,11 @@ extension CampaignsCommand {
     @Option(help: ArgumentHelp("Only in this storefront; may be repeated.", valueName: "alpha-3 code"))
     var storefront: [String] = []
 
-    @Option(help: ArgumentHelp("When it was requested, in UTC, or earlier.", valueName: "time"))
-    var since: String
+    @Option(help: ArgumentHelp("When it was requested, or earlier: \(TimeArgument.forms).", valueName: "time"))
+    var since: TimeArgument
 
-    @Option(help: ArgumentHelp("With --without-status: when it was over, in UTC.", valueName: "time"))
-    var until: String?
+    @Option(help: ArgumentHelp("With --without-status: when it was over, in the same forms.", valueName: "time"))
+    var until: TimeArgument?
 
     @Flag(help: "Do not ask Apple: register every failure of the window.")
     var withoutStatus = false
@@ -69,16 +69,14 @@ extension CampaignsCommand {
     @OptionGroup var options: Options
 
     func validate() throws {
-      guard let since = Timestamp(rfc3339: since) else {
-        throw ValidationError("--since must be a time such as 2026-03-02T09:00:00Z.")
-      }
       guard withoutStatus else {
         guard id != nil, until == nil else {
           throw ValidationError("Pass the request identifier, or --without-status and --until.")
         }
         return
       }
-      guard let end = until.flatMap({ Timestamp(rfc3339: $0) }), end > since else {
+      let now = MillraceClock.system.wallTime
+      guard let until, until.time(at: now) > since.time(at: now) else {
         throw ValidationError("--without-status needs --until, a time after --since.")
       }
     }
@@ -101,7 +99,7 @@ extension CampaignsCommand {
     }
 
     private func campaign(of app: APIApp, at now: Timestamp) throws -> Campaign {
-      let requested = Timestamp(rfc3339: since) ?? now
+      let requested = since.time(at: now)
       guard requested <= now else {
         throw OperationError(.usage, "the time is in the future", at: "--since", remedy: "pass a time in UTC")
       }
@@ -109,7 +107,7 @@ extension CampaignsCommand {
       var campaign = try draft.campaign(
         id: id ?? CampaignStart.newID(), bundleId: app.settings.bundleId, environment: app.oneEnvironment,
         at: requested, by: commanding.author)
-      campaign.until = until.flatMap { Timestamp(rfc3339: $0) }
+      campaign.until = until?.time(at: now)
       return campaign
     }
 

@@ -29,24 +29,19 @@ struct CompareCommand: AsyncParsableCommand {
     help: ArgumentHelp("Only notifications for this receiver, of the worker `forward-<receiver>`.", valueName: "name"))
   var receiver: String?
 
-  @Option(help: ArgumentHelp("Only records written to the topics at or after this time.", valueName: "time"))
-  var since: String?
+  @Option(
+    help: ArgumentHelp(
+      "Only records written to the topics at or after this time: \(TimeArgument.forms).", valueName: "time"))
+  var since: TimeArgument?
 
-  @Option(help: ArgumentHelp("Only records written to the topics before this time.", valueName: "time"))
-  var until: String?
+  @Option(
+    help: ArgumentHelp("Only records written to the topics before this time, in the same forms.", valueName: "time"))
+  var until: TimeArgument?
 
   @Argument(help: ArgumentHelp("The receiver's notifications; - for standard input.", valueName: "file"))
   var file: String
 
   @OptionGroup var shared: SharedOptions
-
-  func validate() throws {
-    for (name, text) in [("since", since), ("until", until)] {
-      if let text, Timestamp(rfc3339: text) == nil {
-        throw ValidationError("--\(name) must be a time such as 2026-01-31T12:00:00Z, not \(text).")
-      }
-    }
-  }
 
   func run() async throws {
     let command = self
@@ -55,14 +50,14 @@ struct CompareCommand: AsyncParsableCommand {
       let settings = try command.settings(in: configuration)
       let received = try CompareOperation.received(in: command.file)
       let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
+      let clock = MillraceClock(configuration.clock)
+      let now = clock.wallTime
       let comparison = try await CompareOperation(
-        kafka, catalog: try TopicCatalog.load(configuration), receiver: settings,
-        clock: MillraceClock(configuration.clock)
+        kafka, catalog: try TopicCatalog.load(configuration), receiver: settings, clock: clock
       ).compare(
         received,
         in: CompareOperation.Window(
-          since: command.since.flatMap { Timestamp(rfc3339: $0) },
-          until: command.until.flatMap { Timestamp(rfc3339: $0) }))
+          since: command.since?.time(at: now), until: command.until?.time(at: now)))
       try console.out.lines(comparison.lines)
       console.err.note(comparison.summary)
       return comparison.isEqual ? .success : .failure
@@ -73,9 +68,10 @@ struct CompareCommand: AsyncParsableCommand {
     guard let receiver else { return nil }
     let names = configuration.workerNames.filter(Forwarder.runs(as:))
     if names.contains("forward-\(receiver)") { return try configuration.settings(of: "forward-\(receiver)") }
-    let known = names.map { String($0.dropFirst("forward-".count)) }.joined(separator: ", ")
+    let known = names.map { String($0.dropFirst("forward-".count)) }
     throw OperationError(
       .usage, "unknown receiver \(receiver)", at: "--receiver",
-      remedy: known.isEmpty ? "configure a worker forward-<receiver>" : "choose one of \(known)")
+      remedy: known.isEmpty
+        ? "configure a worker forward-<receiver>" : NearestName.remedy(for: receiver, among: known))
   }
 }

@@ -31,9 +31,8 @@ struct DeadLettersCommand: AsyncParsableCommand {
     @OptionGroup var selecting: SelectionOptions
 
     /// The selection from the flags. Times use the worker's clock.
-    func selection(in configuration: MillraceConfiguration) -> RecordSelection {
-      var selection = selecting.selection(
-        prefix: configuration.topics.prefix, now: MillraceClock(configuration.clock).wallTime)
+    func selection(in configuration: MillraceConfiguration) throws -> RecordSelection {
+      var selection = try selecting.selection(in: configuration, now: MillraceClock(configuration.clock).wallTime)
       selection.reasons = reason
       return selection
     }
@@ -78,9 +77,11 @@ struct DeadLettersCommand: AsyncParsableCommand {
       try await conclude { console in
         let configuration = try command.shared.load().configuration
         let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
-        let selection = command.selecting.selection(in: configuration)
+        let selection = try command.selecting.selection(in: configuration)
+        if let worker = command.worker { try configuration.check(worker: worker) }
         let workers = try await WorkerOperations.all(
           command.worker.map { [$0] }, configuration, kafka, note: console.noteOnce)
+        try await WorkerOperations.check(reasons: selection.reasons, of: workers)
         let (out, asJSON) = (console.out, command.output.wantsJSON(console))
         guard command.each else {
           var groups = DeadLetterGroups()
@@ -160,7 +161,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
 
     func validate() throws {
       if why.allSatisfy(\.isWhitespace) { throw ValidationError("--why must not be empty; it is put on record.") }
-      let isChosen = selecting.selection(in: MillraceConfiguration()) != RecordSelection()
+      let isChosen = selecting.selecting.isChosen || !selecting.reason.isEmpty
       if !ids.isEmpty, isChosen || all {
         throw ValidationError("Pass either IDs or selection flags, not both.")
       }
@@ -174,8 +175,9 @@ struct DeadLettersCommand: AsyncParsableCommand {
       var ids = try ids.map { try DeadLetterID($0) }
       let configuration = try options.shared.load().configuration
       let operations = try await options.operations(author: commanding.author, console: console)
-      let selection = self.ids.isEmpty ? selecting.selection(in: configuration) : nil
+      let selection = self.ids.isEmpty ? try selecting.selection(in: configuration) : nil
       if let selection {
+        try await WorkerOperations.check(reasons: selection.reasons, of: [operations])
         let letters = try await operations.deadLetters(selection, isOpenOnly: true, limit: pace.limit)
         ids = letters.map(\.id)
         if pace.dryRun {

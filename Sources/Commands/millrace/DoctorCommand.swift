@@ -32,17 +32,13 @@ struct DoctorCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Production or Sandbox; by default both.", valueName: "name"))
   var environment: String?
 
-  @Option(help: ArgumentHelp("How long to wait for Apple to post.", valueName: "duration"))
-  var wait = "60s"
+  @Option(help: ArgumentHelp("How long to wait for Apple to post, or until when.", valueName: "duration"))
+  var wait = TimeArgument(age: .seconds(60))
 
   @OptionGroup var output: OutputOptions
   @OptionGroup var shared: SharedOptions
 
-  func validate() throws {
-    if DurationText.parse(wait).map({ $0 >= .seconds(1) }) != true {
-      throw ValidationError("--wait must be at least 1s, such as 60s or 5m.")
-    }
-  }
+  func validate() throws { try wait.check(atLeast: .seconds(1)) }
 
   func run() async throws {
     let command = self
@@ -68,7 +64,7 @@ struct DoctorCommand: AsyncParsableCommand {
     var options = Doctor.Options()
     options.skipped = Set(skip)
     (options.flags.app, options.flags.environment) = (app, environment)
-    options.wait = DurationText.parse(wait) ?? options.wait
+    options.wait = wait.wait
     return try await Doctor(
       configuration, options, clock: MillraceClock(configuration.clock), note: note, report: printer.print
     )

@@ -138,6 +138,7 @@ struct HandlerTarget: ParsableArguments {
     let name = worker ?? "check"
     var handler = HandlerSettings()
     if let worker {
+      try configuration.check(worker: worker)
       guard let entry = configuration.workers[worker], entry.isHTTPWorker else {
         throw MillraceError(
           .configuration, "there is no worker \(worker) with a handler", at: "workers",

@@ -2,10 +2,9 @@
 
 internal import ArgumentParser
 import MillraceRecords
+import MillraceTime
 import Operations
 internal import MillraceCore
-
-extension Listener.Start: ExpressibleByArgument {}
 
 struct ListenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -18,6 +17,7 @@ struct ListenCommand: AsyncParsableCommand {
       Examples:
         millrace listen
         millrace listen --family refunds --family tests --from earliest
+        millrace listen --family refunds --from 90m
         millrace listen --topic appstore.notifications.tests --limit 1
         millrace listen --json | jq 'select(.type == "REFUND") | .price'
       """)
@@ -31,8 +31,8 @@ struct ListenCommand: AsyncParsableCommand {
       valueName: "name"))
   var family: [String] = []
 
-  @Option(help: "Where to start.")
-  var from = Listener.Start.latest
+  @Option(help: ArgumentHelp("The start: \(StartArgument.forms).", valueName: "time"))
+  var from = StartArgument.latest
 
   @Option(help: ArgumentHelp("End after this number of records.", valueName: "count"))
   var limit: Int?
@@ -52,7 +52,8 @@ struct ListenCommand: AsyncParsableCommand {
       let catalog = selection.needsCatalog ? try TopicCatalog.load(configuration) : nil
       let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
       let listener = Listener(
-        kafka, topics: try selection.names(in: catalog), start: command.from)
+        kafka, topics: try selection.names(in: catalog), start: command.from,
+        clock: MillraceClock(configuration.clock))
       let printer = RecordPrinter(
         console.out, asJSON: command.output.wantsJSON(console), limit: command.limit)
       try await listener.run { reading in

@@ -9,9 +9,18 @@ import Forward
 import HTTPWorkers
 import Ingress
 import MillraceWorker
+import Operations
 import Refunds
 import RenewalExtensions
 import Subscriptions
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 @main
 enum Program {
@@ -26,7 +35,12 @@ enum Program {
     case "millrace-decoder": await DecoderWorker.main()
     case "millrace-worker": await HTTPWorkerCommand.main()
     case "millrace-console": await ConsoleCommand.main()
-    default: await MillraceCommand.main()
+    default:
+      if let problem = MillraceCommand.unknownCommand(CommandLine.arguments.dropFirst(), after: "millrace") {
+        Output.standardError(environment: ProcessEnvironment.current).note("error: \(problem)")
+        exit(CommandStatus.usage.rawValue)
+      }
+      await MillraceCommand.main()
     }
   }
 }

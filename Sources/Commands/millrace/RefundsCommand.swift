@@ -42,17 +42,13 @@ struct RefundsCommand: AsyncParsableCommand {
 
     @Option(
       help: ArgumentHelp(
-        "All customers with a notification since then: an age such as 36h or 7d, or a time in UTC.",
-        valueName: "when"))
-    var since: String?
+        "All customers with a notification since then: \(TimeArgument.forms).", valueName: "time"))
+    var since: TimeArgument?
 
     @OptionGroup var options: APICommand.Options
 
     func validate() throws {
       guard (file == nil) != (since == nil) else { throw ValidationError("Pass either FILE or --since.") }
-      if let since, RefundCustomer.moment(since, now: Timestamp(millisecondsSince1970: 0)) == nil {
-        throw ValidationError("--since must be an age such as 36h or 7d, or a time such as 2026-01-01T00:00:00Z.")
-      }
     }
 
     func run() async throws {
@@ -81,7 +77,7 @@ struct RefundsCommand: AsyncParsableCommand {
       of app: APIApp, _ log: KafkaLog, _ prefix: String, _ clock: MillraceClock
     ) async throws -> [RefundCustomer] {
       let bundleId = app.settings.bundleId
-      if let since, let time = RefundCustomer.moment(since, now: clock.wallTime) {
+      if let time = since?.time(at: clock.wallTime) {
         return try await RecentCustomers.load(
           since: time, bundleId: bundleId, environment: app.environment, from: log, prefix: prefix,
           clock: clock)

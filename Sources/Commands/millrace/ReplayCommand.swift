@@ -1,6 +1,7 @@
 // `millrace replay …`
 
 import ArgumentParser
+import MillraceCore
 import MillraceTime
 import MillraceWorker
 import Operations
@@ -32,12 +33,12 @@ struct ReplayCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var shared: SharedOptions
 
-    func connect(author: String = "", console: Console) async throws -> (ReplayOperation, prefix: String) {
+    func connect(author: String = "", console: Console) async throws -> (ReplayOperation, MillraceConfiguration) {
       let configuration = try shared.load().configuration
       let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
       let replay = try await ReplayOperation.connect(
         configuration, kafka, author: author, note: console.noteOnce)
-      return (replay, configuration.topics.prefix)
+      return (replay, configuration)
     }
   }
 
@@ -81,12 +82,13 @@ struct ReplayCommand: AsyncParsableCommand {
     func run() async throws {
       let command = self
       try await conclude(finishesOnSignal: true) { console in
-        let (replay, prefix) = try await command.options.connect(
+        let (replay, configuration) = try await command.options.connect(
           author: command.commanding.author, console: console)
+        if let worker = command.worker { try configuration.check(worker: worker) }
         let target: ReplayRequest.Target =
           command.worker.map { .worker($0) } ?? .topic(command.toTopic ?? "")
         let request = ReplayRequest(
-          command.selecting.selection(prefix: prefix, now: replay.wallTime), to: target,
+          try command.selecting.selection(in: configuration, now: replay.wallTime), to: target,
           reapply: command.reapply, rate: command.pace.rate, limit: command.pace.limit)
         let plan = try await replay.plan(request)
         let asJSON = command.options.output.wantsJSON(console)
@@ -156,15 +158,11 @@ struct ReplayCommand: AsyncParsableCommand {
     var here = false
 
     @Option(help: ArgumentHelp("With --here, the maximum time without progress.", valueName: "duration"))
-    var wait = "30s"
+    var wait = TimeArgument(age: .seconds(30))
 
     @OptionGroup var steering: SteeringOptions<Options>
 
-    func validate() throws {
-      guard let wait = DurationText.parse(wait), wait > .zero else {
-        throw ValidationError("--wait must be a duration above 0, such as 30s or 5m.")
-      }
-    }
+    func validate() throws { try wait.check() }
 
     func run() async throws {
       let command = self
@@ -181,7 +179,7 @@ struct ReplayCommand: AsyncParsableCommand {
             .usage, "the worker \(run.target) sends this run itself", at: "--here", remedy: "remove the flag")
         }
         return try await follow(
-          run, of: replay, carryingOut: true, patience: DurationText.parse(command.wait) ?? .seconds(30),
+          run, of: replay, carryingOut: true, patience: command.wait.wait,
           asJSON: command.steering.runs.output.wantsJSON(console), on: console)
       }
     }

@@ -2,8 +2,9 @@
 
 import AppStore
 import ArgumentParser
-import MillraceTime
+import MillraceCore
 import MillraceRecords
+import MillraceTime
 import Operations
 
 struct SelectionOptions: ParsableArguments {
@@ -19,18 +20,19 @@ struct SelectionOptions: ParsableArguments {
   @Option(help: ArgumentHelp("A partition; may be repeated.", valueName: "number"))
   var partition: [Int32] = []
 
-  @Option(help: ArgumentHelp("The first offset of one partition.", valueName: "offset"))
-  var from: Int64?
+  @Option(
+    help: ArgumentHelp(
+      "The first offset of one partition; or, like --since, \(StartArgument.forms).", valueName: "offset or time"))
+  var from: SelectionStart?
 
   @Option(help: ArgumentHelp("The end offset, exclusive.", valueName: "offset"))
   var to: Int64?
 
-  @Option(
-    help: ArgumentHelp("Written at or after this time: RFC 3339, or an age such as 2h.", valueName: "time"))
-  var since: String?
+  @Option(help: ArgumentHelp("Written at or after this time: \(TimeArgument.forms).", valueName: "time"))
+  var since: TimeArgument?
 
-  @Option(help: ArgumentHelp("Written before this time: RFC 3339, or an age such as 2h.", valueName: "time"))
-  var until: String?
+  @Option(help: ArgumentHelp("Written before this time, in the same forms.", valueName: "time"))
+  var until: TimeArgument?
 
   @Option(help: ArgumentHelp("A record key, usually an original transaction ID; may be repeated.", valueName: "key"))
   var key: [String] = []
@@ -53,35 +55,62 @@ struct SelectionOptions: ParsableArguments {
   var environment: [String] = []
 
   func validate() throws {
-    for (flag, value) in [("--since", since), ("--until", until)] {
-      guard let value, Self.moment(value, now: Timestamp(millisecondsSince1970: 0)) == nil else { continue }
-      throw ValidationError("\(flag) must be a time such as 2026-03-01T12:00:00Z, or an age such as 2h.")
-    }
-    for (flag, offset) in [("--from", from), ("--to", to)] {
-      if let offset, offset < 0 { throw ValidationError("\(flag) must be 0 or more, not \(offset).") }
+    if let to, to < 0 { throw ValidationError("--to must be 0 or more, not \(to).") }
+    if since != nil, case .time = from { throw ValidationError("Pass either --since or a time with --from.") }
+    for (flag, values, known) in [
+      ("--type", type, KnownNames.notificationTypes), ("--subtype", subtype, KnownNames.subtypes),
+      ("--environment", environment, AppStoreEnvironment.allKnown.map(\.rawValue)),
+    ] {
+      for value in values where !known.contains(value) {
+        throw ValidationError("\(flag): there is no \(value); \(NearestName.remedy(for: value, among: known))")
+      }
     }
     if let wrong = partition.first(where: { $0 < 0 }) {
       throw ValidationError("--partition must be 0 or more, not \(wrong).")
     }
   }
 
-  private static func moment(_ text: String, now: Timestamp) -> Timestamp? {
-    Timestamp(rfc3339: text) ?? DurationText.parse(text).map { now - $0 }
+  /// Whether a flag selects.
+  var isChosen: Bool {
+    let lists = [topic, family, key, transaction, type, subtype, app, environment]
+    return lists.contains { !$0.isEmpty } || !partition.isEmpty || from != nil || to != nil || since != nil
+      || until != nil
   }
 
   /// The selection from the flags.
-  /// - Parameter prefix: The prefix of the families' topic names.
-  func selection(prefix: String = "", now: Timestamp) -> RecordSelection {
+  /// - Throws: ``OperationError`` that names a family that the deployment does not have; `MillraceError`.
+  func selection(in configuration: MillraceConfiguration, now: Timestamp) throws -> RecordSelection {
     var selection = RecordSelection()
-    selection.topics = topic + family.map { prefix + TopicSelection.familyPrefix + $0 }
+    selection.topics = topic + (try TopicSelection.topics(of: family, in: configuration))
     selection.partitions = partition
-    (selection.from, selection.to) = (from, to)
-    selection.since = since.flatMap { Self.moment($0, now: now) }
-    selection.until = until.flatMap { Self.moment($0, now: now) }
+    selection.to = to
+    selection.since = since?.time(at: now)
+    selection.until = until?.time(at: now)
+    switch from {
+    case .offset(let offset): selection.from = offset
+    case .time(let start): selection.since = start.time(at: now)
+    case nil: break
+    }
     (selection.keys, selection.transactions) = (key, transaction)
     (selection.types, selection.subtypes) = (type, subtype)
     (selection.apps, selection.environments) = (app, environment)
     return selection
+  }
+}
+
+/// The value of `--from`: an offset, or a time.
+enum SelectionStart: ExpressibleByArgument {
+  case offset(Int64)
+  case time(StartArgument)
+
+  init?(argument: String) {
+    if let offset = Int64(argument) {
+      guard offset >= 0 else { return nil }
+      self = .offset(offset)
+    } else {
+      guard let time = StartArgument(argument) else { return nil }
+      self = .time(time)
+    }
   }
 }
 

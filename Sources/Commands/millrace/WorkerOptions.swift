@@ -15,6 +15,7 @@ struct WorkerOptions: ParsableArguments {
 
   func operations(author: String = "", console: Console) async throws -> WorkerOperations {
     let configuration = try shared.load().configuration
+    try configuration.check(worker: worker)
     let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
     return try await WorkerOperations.connect(
       worker: worker, configuration, kafka, author: author, note: console.noteOnce)
@@ -48,21 +49,17 @@ extension WorkerOptions: SteeredRuns {
 struct CommandingOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "How long to wait without an answer from the worker; commands remain in effect.",
+      "How long to wait without an answer from the worker, or until when; commands remain in effect.",
       valueName: "duration"))
-  var wait = "30s"
+  var wait = TimeArgument(age: .seconds(30))
 
   @Option(
     help: ArgumentHelp("The operator, shown to others; by default this user.", valueName: "name"))
   var by: String?
 
-  func validate() throws {
-    guard let wait = DurationText.parse(wait), wait > .zero else {
-      throw ValidationError("--wait must be a duration above 0, such as 30s or 5m.")
-    }
-  }
+  func validate() throws { try wait.check() }
 
-  var patience: Duration { DurationText.parse(wait) ?? .seconds(30) }
+  var patience: Duration { wait.wait }
 
   var author: String { by ?? Self.user }
 

@@ -43,6 +43,26 @@ package struct WebhookSettings: WorkerSettings, Hashable {
       }
   }
 
+  /// The names of the events of its workers; nil if one of them does not ship with Millrace, and may publish any.
+  private func knownEvents(in configuration: MillraceConfiguration) -> [String]? {
+    var known: [String] = []
+    for worker in workers.isEmpty ? WebhookWorker.publishers(in: configuration) : workers {
+      guard let events = KnownNames.events[worker] else { return nil }
+      known += events
+    }
+    return known.isEmpty ? nil : known + [KnownNames.erasure]
+  }
+
+  /// The entries of ``events`` that no event of its workers has.
+  private func unknownEvents(in configuration: MillraceConfiguration) -> [String] {
+    guard let known = knownEvents(in: configuration) else { return [] }
+    return events.filter { pattern in
+      var single = WebhookSettings()
+      single.events = [pattern]
+      return !known.contains(where: single.takes(named:))
+    }
+  }
+
   /// Whether the webhook receives an event. An event that names no app, such as `customer.erased`, is not filtered by
   /// app or environment.
   package func takes(_ event: PublishedEvent) -> Bool {
@@ -134,6 +154,11 @@ extension WebhookSettings {
     }
     for bundleId in bundleIds where !configuration.apps.contains(where: { $0.bundleId == bundleId }) {
       check(false, "the app \(bundleId) is not configured", "bundleIds", "add it to apps, or correct it")
+    }
+    for pattern in unknownEvents(in: configuration) {
+      check(
+        false, "no worker of this webhook publishes `\(pattern)`", "events",
+        NearestName.remedy(for: pattern, among: knownEvents(in: configuration) ?? []))
     }
     let publishers = WebhookWorker.publishers(in: configuration)
     check(!publishers.isEmpty, "no worker publishes events", "workers", "add a worker, such as `subscriptions: {}`")

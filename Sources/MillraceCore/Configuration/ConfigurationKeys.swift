@@ -16,7 +16,7 @@ extension MillraceConfiguration {
 
   private static let kafkaKeys: [Setting<MillraceConfiguration>] = [
     Setting(
-      "kafka.bootstrapServers", \.kafka.bootstrapServers, .nonEmptyText,
+      "kafka.bootstrapServers", \.kafka.bootstrapServers, .servers,
       "Comma-separated `host:port` of the brokers; `embedded` starts a cluster inside the process (development)."),
     Setting(
       "kafka.properties", \.kafka.properties, .textMap(isSecret: SecretFile.isSecretProperty),

@@ -66,6 +66,14 @@ extension MillraceConfiguration {
     if let objection = KafkaConfiguration(bootstrapServers: kafka.bootstrapServers, properties: names).objection {
       problems.append(problem(objection, "kafka.properties", "remove the property"))
     }
+    for (key, properties) in [("properties", kafka.properties), ("propertyFiles", kafka.propertyFiles)] {
+      for name in properties.keys.sorted() where !KafkaPropertyNames.isKnown(name) {
+        problems.append(
+          problem(
+            "librdkafka has no property `\(name)`", "kafka.\(key)",
+            NearestName.of(name, among: KafkaPropertyNames.all).map { "did you mean \($0)?" } ?? "remove it"))
+      }
+    }
     for name in kafka.propertyFiles.keys.sorted() where kafka.properties[name] != nil {
       problems.append(
         problem("`\(name)` is also set in kafka.properties", "kafka.propertyFiles", "keep one of them"))

@@ -56,8 +56,7 @@ extension WorkerEntry {
 
   /// Whether a worker of this name ships with Millrace.
   static func ships(_ name: String) -> Bool {
-    ["subscriptions", "refunds", "renewal-extensions", "consumption", "decoder"].contains(name)
-      || name.hasPrefix("forward-") || name.hasPrefix(webhookPrefix)
+    KnownNames.events[name] != nil || name.hasPrefix("forward-") || name.hasPrefix(webhookPrefix)
   }
 
   static let handlerKeys: [Setting<WorkerEntry>] = [
@@ -112,6 +111,9 @@ extension MillraceConfiguration {
       "give the HTTP worker another name")
     check(
       entry.families?.isEmpty == false, "the handler has no families", "families", "list at least one")
+    for objection in (entry.families ?? []).compactMap(objection(toFamily:)) {
+      check(false, objection.what, "families", objection.remedy)
+    }
     check(handler.url != nil, "the handler has no url", "handler.url", "set the URL of the endpoint")
     check(
       handler.secretFile != nil, "the handler has no secret", "handler.secretFile",

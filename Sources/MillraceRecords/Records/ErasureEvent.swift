@@ -1,10 +1,12 @@
 // The event that tells consumers that a customer was erased. They delete data when they read it, so its name is reserved
 // and its whole type is compared.
 
+internal import MillraceCore
+
 /// The event that a worker publishes after it has erased a customer.
 package enum ErasureEvent {
   /// The event's name. No outcome may publish an event of this name.
-  package static let name = "customer.erased"
+  package static let name = KnownNames.erasure
 
   /// Returns the name of the worker in the type of this event; nil for every other type.
   /// - Parameter type: The value of `ce_type`.

@@ -1,5 +1,7 @@
 // Notification families. Each family is a topic, so that lag, scaling, retention and access are separate.
 
+internal import MillraceCore
+
 /// A group of related notification types that share the topic `appstore.notifications.<family>`.
 public struct NotificationFamily: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
   /// The family's name, which is the last part of the topic's name.
@@ -51,10 +53,7 @@ public struct NotificationFamily: RawRepresentable, Sendable, Hashable, CustomSt
     rawValue: "subscription-imports", topic: "millrace.subscription-imports")
 
   /// All notification families that Millrace ships a topic for.
-  public static let all: Set<NotificationFamily> = [
-    .subscriptions, .purchases, .refunds, .renewalExtensions, .consumptionRequests, .externalPurchases,
-    .advancedCommerce, .consent, .tests, .unrecognized,
-  ]
+  public static let all = Set(KnownNames.families.map(NotificationFamily.init(rawValue:)))
 
   /// The family's name.
   public var description: String { rawValue }

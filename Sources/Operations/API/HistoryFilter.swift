@@ -1,7 +1,6 @@
 // Converts the flags of `millrace api history` into Apple's query.
 
 package import AppStore
-internal import MillraceTime
 internal import MillraceWorker
 
 /// The flags of `millrace api history`.
@@ -28,9 +27,9 @@ package struct HistoryFilter: Sendable, Hashable {
   }
 
   /// `--from`
-  package var from: String?
+  package var from: StartArgument?
   /// `--until`
-  package var until: String?
+  package var until: TimeArgument?
   /// `--product`
   package var products: [String] = []
   /// `--type`
@@ -47,9 +46,9 @@ package struct HistoryFilter: Sendable, Hashable {
 
   /// Converts the flags into a request.
   /// - Throws: ``OperationError`` that names the invalid flag.
-  package func request() throws(OperationError) -> TransactionHistoryRequest {
+  package func request(at now: Timestamp) throws(OperationError) -> TransactionHistoryRequest {
     let request = TransactionHistoryRequest(
-      startDate: try Self.moment(from, "--from"), endDate: try Self.moment(until, "--until"), productIds: products,
+      startDate: from?.time(at: now), endDate: until?.time(at: now), productIds: products,
       productTypes: types.map(\.productType), sort: isNewestFirst ? .descending : nil,
       subscriptionGroupIdentifiers: groups, revoked: revoked)
     if let startDate = request.startDate, let endDate = request.endDate, endDate <= startDate {
@@ -58,16 +57,5 @@ package struct HistoryFilter: Sendable, Hashable {
       )
     }
     return request
-  }
-
-  /// Parses an RFC 3339 time or a UTC date. If `now` is given, also accepts an age such as `3d`.
-  static func moment(
-    _ text: String?, _ flag: String, now: Timestamp? = nil
-  ) throws(OperationError) -> Timestamp? {
-    guard let text else { return nil }
-    if let moment = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") { return moment }
-    if let now, let ago = DurationText.parse(text) { return now - ago }
-    throw OperationError(
-      .usage, "\"\(text)\" is not a date", at: flag, remedy: "use a form such as 2026-01-31 or 2026-01-31T12:00:00Z")
   }
 }

@@ -131,9 +131,9 @@ extension BackfillSelection {
 /// The flags of `millrace backfill`.
 package struct BackfillFlags: Sendable, Hashable {
   /// `--from`
-  package var from: String?
+  package var from: StartArgument?
   /// `--to`
-  package var to: String?
+  package var to: TimeArgument?
   /// `--type`
   package var type: String?
   /// `--subtype`
@@ -157,14 +157,15 @@ package struct BackfillFlags: Sendable, Hashable {
   ///
   /// - Throws: ``OperationError`` that names the flag; `MillraceError` that names the configuration key.
   package func selection(in configuration: MillraceConfiguration, now: Timestamp) throws -> BackfillSelection {
-    guard let from = try HistoryFilter.moment(from, "--from", now: now) else {
+    guard let from else {
       throw OperationError(
-        .usage, "the flag is missing", at: "--from", remedy: "say since when: 3d, 2026-01-31 or 2026-01-31T12:00:00Z")
+        .usage, "the flag is missing", at: "--from", remedy: "say since when: \(StartArgument.forms)")
     }
-    let apps = try apps(in: configuration)
+    let targets = Self.targets(of: try apps(in: configuration))
+    // The oldest that Apple keeps, with a minute until the first request.
+    let window = targets.map { NotificationHistoryRequest.window(of: $0.environment) }.min() ?? .zero
     var selection = BackfillSelection(
-      targets: Self.targets(of: apps), from: from,
-      to: try HistoryFilter.moment(to, "--to", now: now) ?? now)
+      targets: targets, from: from.time(at: now) ?? now - window + .seconds(60), to: to?.time(at: now) ?? now)
     selection.type = try type.map { name throws(OperationError) in
       try Self.known(name, "--type", NotificationTypeV2.allKnown)
     }

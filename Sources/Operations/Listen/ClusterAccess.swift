@@ -1,5 +1,6 @@
 // Looks up partitions and offsets for commands that read without a consumer group.
 
+internal import AppStore
 internal import KafkaClient
 
 /// Queries a cluster about the partitions of topics.
@@ -32,6 +33,15 @@ struct ClusterAccess: Sendable {
   func watermarks(of partitions: [TopicPartition]) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
     let probe = try KafkaConsumer(configuration, subscription: .partitions([:]))
     return try await probe.watermarks(of: Set(partitions), timeout: timeout)
+  }
+
+  /// The offsets of the oldest records since a time; absent for a partition that has none.
+  func offsets(of partitions: [TopicPartition], since time: Timestamp) async throws(KafkaError) -> [TopicPartition:
+    Int64]
+  {
+    let probe = try KafkaConsumer(configuration, subscription: .partitions([:]))
+    let times = Dictionary(partitions.map { ($0, time.millisecondsSince1970) }) { first, _ in first }
+    return try await probe.offsets(forTimes: times, timeout: timeout)
   }
 
   /// The configuration of a read-only consumer.

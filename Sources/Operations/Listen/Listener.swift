@@ -1,17 +1,12 @@
 // Reads topics without a consumer group, so it commits nothing and disturbs no other consumer.
 
+internal import AppStore
 package import KafkaClient
+internal import MillraceRecords
+package import MillraceTime
 
 /// Reads all partitions of some topics and delivers their records.
 package struct Listener: Sendable {
-  /// The position at which reading starts.
-  package enum Start: String, Sendable, Hashable, CaseIterable {
-    /// At the oldest record.
-    case earliest
-    /// After the newest record.
-    case latest
-  }
-
   /// The topics and partitions that are being read.
   package struct Reading: Sendable, Hashable {
     /// The existing topics, sorted.
@@ -29,16 +24,26 @@ package struct Listener: Sendable {
 
   private let configuration: KafkaConfiguration
   private let topics: [String]
-  private let start: Start
+  private let start: StartArgument
+  /// The earliest time of the records to deliver; nil: any.
+  private let since: Timestamp?
+  private let clock: MillraceClock
   private let timeout: Duration
 
   /// Creates a listener on `topics`, given by their names in Kafka.
   ///
-  /// - Parameter timeout: The time limit of one request to the cluster.
-  package init(_ configuration: KafkaConfiguration, topics: [String], start: Start, timeout: Duration = .seconds(15)) {
+  /// - Parameters:
+  ///   - clock: The clock of the records' times.
+  ///   - timeout: The time limit of one request to the cluster.
+  package init(
+    _ configuration: KafkaConfiguration, topics: [String], start: StartArgument, clock: MillraceClock = .system,
+    timeout: Duration = .seconds(15)
+  ) {
     self.configuration = configuration
     self.topics = topics
     self.start = start
+    self.clock = clock
+    since = if case .time(let time) = start { time.time(at: clock.wallTime) } else { nil }
     self.timeout = timeout
   }
 
@@ -61,7 +66,7 @@ package struct Listener: Sendable {
       throw OperationError.missing(
         topics.joined(separator: ", "), remedy: "create the topics with millrace topics apply")
     }
-    let starts = try await startOffsets(of: plan.partitions, access)
+    let starts = try await startOffsets(of: plan, access)
     let consumer = try KafkaConsumer(
       access.readerConfiguration(plan), subscription: .partitions(starts),
       observer: ClientObserver(error: { onTrouble("\($0)") }))
@@ -74,7 +79,13 @@ package struct Listener: Sendable {
       group.addTask { try await consumer.run() }
       group.addTask {
         defer { consumer.shutDown() }
-        try await Self.drain(consumer, deliver)
+        try await Self.drain(consumer) { records in
+          let wanted = records.filter { record in
+            since.map { (record.time(by: clock) ?? $0) >= $0 } ?? true
+          }
+          guard !wanted.isEmpty else { return true }
+          return try await deliver(wanted)
+        }
       }
       // Awaited one by one, because the first failure has to cancel the other task.
       for try await _ in group {}
@@ -84,10 +95,18 @@ package struct Listener: Sendable {
   /// Resolves the offsets before `onReady`, so records written after that call are read even if the consumer starts
   /// later.
   private func startOffsets(
-    of partitions: [TopicPartition], _ access: ClusterAccess
+    of plan: ClusterAccess.Plan, _ access: ClusterAccess
   ) async throws -> [TopicPartition: StartOffset] {
-    guard start == .latest else { return Dictionary(uniqueKeysWithValues: partitions.map { ($0, .earliest) }) }
-    return try await access.watermarks(of: partitions).mapValues { .offset($0.upperBound) }
+    // Kafka's index knows only real time, and the embedded cluster has none.
+    let canLookUp = since != nil && !plan.isEmbedded && !clock.isSimulated
+    guard start == .latest || canLookUp else {
+      return Dictionary(uniqueKeysWithValues: plan.partitions.map { ($0, .earliest) })
+    }
+    let ends = try await access.watermarks(of: plan.partitions).mapValues { StartOffset.offset($0.upperBound) }
+    guard let since, canLookUp else { return ends }
+    // A partition without an offset for the time has no records since then.
+    return try await access.offsets(of: plan.partitions, since: since).mapValues { .offset($0) }
+      .merging(ends) { found, _ in found }
   }
 
   private static func drain(

@@ -1,5 +1,7 @@
 // Selects the topics of a listener: the named ones, else all notification topics of the catalog. Pure.
 
+internal import AppStore
+package import MillraceCore
 package import MillraceRecords
 
 /// The topics that `millrace listen` reads.
@@ -30,8 +32,9 @@ package struct TopicSelection: Sendable, Hashable {
     var names = Set(topics)
     for family in families {
       guard let topic = catalog.topic(named: Self.familyPrefix + family) else {
-        let known = Self.families(of: catalog).joined(separator: ", ")
-        throw OperationError(.usage, "unknown family \(family)", at: "--family", remedy: "choose one of \(known)")
+        throw OperationError(
+          .usage, "unknown family \(family)", at: "--family",
+          remedy: NearestName.remedy(for: family, among: Self.families(of: catalog)))
       }
       names.insert(topic.topic)
     }
@@ -40,6 +43,13 @@ package struct TopicSelection: Sendable, Hashable {
       if let quarantine = catalog.topic(named: QuarantineRecord.topic) { names.insert(quarantine.topic) }
     }
     return names.sorted()
+  }
+
+  /// The topics of families, in Kafka.
+  /// - Throws: ``OperationError`` that names a family that no topic file declares; `MillraceError`.
+  package static func topics(of families: [String], in configuration: MillraceConfiguration) throws -> [String] {
+    guard !families.isEmpty else { return [] }
+    return try TopicSelection(families: families).names(in: try TopicCatalog.load(configuration))
   }
 
   /// The families that a catalog declares, sorted.

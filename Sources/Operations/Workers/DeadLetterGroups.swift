@@ -89,6 +89,9 @@ public struct DeadLetterGroups: Sendable, Hashable {
     }
   }
 
+  /// The reasons of the dead letters.
+  var reasons: Set<String> { Set(byKey.keys.map(\.reason)) }
+
   /// The number of all dead letters.
   public var count: Int { byKey.values.reduce(0) { $0 + $1.count } }
   /// The number of unsettled dead letters.

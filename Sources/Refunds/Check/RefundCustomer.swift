@@ -38,15 +38,6 @@ package struct RefundCustomer: Sendable, Hashable {
   }
 }
 
-extension RefundCustomer {
-  /// Parses the value of `--since`: a duration before now, such as `36h` or `7d`, or a time in RFC 3339; nil for
-  /// anything else.
-  package static func moment(_ text: String, now: Timestamp) -> Timestamp? {
-    if let moment = Timestamp(rfc3339: text) { return moment }
-    return DurationText.parse(text).map { now - $0 }
-  }
-}
-
 /// The customers in notifications since a given time.
 package enum RecentCustomers {
   /// The families whose notifications are about purchases.

@@ -126,6 +126,22 @@ import Testing
     #expect(loaded.sources["apps[1].bundleId"] == .environment("MILLRACE_APPS_1_BUNDLE_ID"))
   }
 
+  @Test(arguments: [
+    ("a", "a"), ("a:9092", "a:9092"), (" a:1 , b:65535\n", "a:1,b:65535"), ("[::1]:9092", "[::1]:9092"),
+    ("::1", "::1"), ("embedded", "embedded"),
+  ])
+  func `Server lists are read without white space`(text: String, servers: String) throws {
+    let loaded = try LoadedConfiguration.load(text: "", environment: ["MILLRACE_KAFKA_BOOTSTRAP_SERVERS": text])
+    #expect(loaded.configuration.kafka.bootstrapServers == servers)
+  }
+
+  @Test func `A password in a server list is not repeated`() {
+    let error = #expect(throws: MillraceError.self) {
+      try LoadedConfiguration.load(text: "kafka: {bootstrapServers: 'SASL://u:hunter2@a:9092'}")
+    }
+    #expect(error?.description.contains("hunter2") == false)
+  }
+
   @Test func `Variables set and add workers by name`() throws {
     let loaded = try LoadedConfiguration.load(
       text: "workers: {refunds: {parallelism: 2}}",
@@ -162,6 +178,13 @@ import Testing
     ("ingress: 7\n", "m.yaml:1", "name: value"),
     ("apps: {bundleId: x}\n", "m.yaml:1", "list of apps"),
     ("kafka:\n  commit: never\n", "m.yaml:2", "transactional, at-least-once"),
+    ("kafka:\n  bootstrapServers: https://a:9092\n", "m.yaml:2", "the invalid value \"https://a:9092\""),
+    ("kafka:\n  bootstrapServers: a:9092,b:99092\n", "m.yaml:2", "ports from 1 to 65535"),
+    ("kafka:\n  bootstrapServers: a:0\n", "m.yaml:2", "ports from 1 to 65535"),
+    ("kafka:\n  bootstrapServers: 'a:9092,'\n", "m.yaml:2", "host:port"),
+    ("kafka:\n  bootstrapServers: a b:9092\n", "m.yaml:2", "host:port"),
+    ("kafka:\n  bootstrapServers: ':9092'\n", "m.yaml:2", "host:port"),
+    ("kafka:\n  bootstrapServers: '[::1]:x'\n", "m.yaml:2", "host:port"),
     ("kafka:\n  properties: [a]\n", "m.yaml:2", "names and values"),
     ("trust:\n  revocation:\n    enabled: yes\n", "m.yaml:3", "true or false"),
     ("kafka: {}\nkafka: {}\n", "m.yaml", "each key once"),

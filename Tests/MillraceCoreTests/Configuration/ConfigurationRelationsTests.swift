@@ -15,6 +15,9 @@ import Testing
     ("kafka: {properties: {request.required.acks: 1}}", "request.required.acks"),
     ("kafka: {properties: {bootstrap.servers: x}}", "bootstrap.servers"),
     ("kafka: {properties: {a: b}, propertyFiles: {a: f}}", "also set in kafka.properties"),
+    ("kafka: {properties: {security.protokol: SSL}}", "did you mean security.protocol?"),
+    ("kafka: {properties: {zookeeper: x}}", "librdkafka has no property `zookeeper`"),
+    ("kafka: {propertyFiles: {sasl.pasword: f}}", "kafka.propertyFiles (millrace.yaml:1)"),
     ("kafka: {bootstrapServers: embedded, commit: transactional}", "no transactions"),
     ("kafka: {oauth: {tokenFile: f}}", "kafka.oauth has no method"),
     ("kafka: {oauth: {method: oidc, clientId: c, clientSecretFile: s}}", "kafka.oauth.tokenURL"),
@@ -30,6 +33,7 @@ import Testing
     ("workers: {w: {families: [refunds], handler: {secretFile: s}}}", "handler.url"),
     ("workers: {w: {families: [refunds], handler: {url: 'http://a'}}}", "handler.secretFile"),
     ("workers: {w: {handler: {url: 'http://a', secretFile: s}}}", "no families"),
+    ("workers: {w: {families: [subscription], handler: {url: 'http://a', secretFile: s}}}", "mean subscriptions?"),
     ("workers: {refunds: {families: [refunds], handler: {url: 'http://a', secretFile: s}}}", "ships with Millrace"),
     ("workers: {forward-a: {families: [refunds], handler: {url: 'http://a', secretFile: s}}}", "ships with Millrace"),
     ("workers: {w: {families: [refunds], handler: {url: 'http://u:p@a', secretFile: s}}}", "password"),
@@ -66,6 +70,11 @@ import Testing
     "kafka: {properties: {message.timeout.ms: 9000}}",
     "kafka: {properties: {message.timeout.ms: 180000}}",
     "kafka: {properties: {acks: all}}",
+    "kafka: {properties: {sasl.mechanism: PLAIN, ssl.ca.location: /ca.pem, linger.ms: 5, compression.codec: lz4}}",
+    """
+    topics: {directory: own}
+    workers: {w: {families: [winback], handler: {url: 'http://a', secretFile: s}}}
+    """,
     "kafka: {bootstrapServers: embedded, commit: at-least-once}",
     "ingress: {tls: {certificate: c, key: k}}",
     "workers: {refunds: {retryDelays: [10s, 1m]}}",

@@ -133,7 +133,9 @@ struct APIOperationTests {
     var filter = HistoryFilter()
     filter.types = [.autoRenewable]
     filter.isNewestFirst = true
-    #expect(try await fixture.operation(width: 200).history("400001", filter.request(), limit: nil) == .success)
+    #expect(
+      try await fixture.operation(width: 200).history("400001", filter.request(at: APIFixture.now), limit: nil)
+        == .success)
     let lines = fixture.out.lines
     #expect(lines.count == 4 && lines[0].hasPrefix("PURCHASED") && lines[0].hasSuffix("TRANSACTION"))
     #expect(lines.dropFirst().map { $0.suffix(6) } == ["400005", "400004", "400003"])

@@ -101,18 +101,16 @@ struct PresentationTests {
   @Test("the flags of a history become its query")
   func filter() throws {
     var filter = HistoryFilter()
-    filter.from = "2026-01-01"
-    filter.until = "2026-01-01T00:00:01Z"
+    filter.from = StartArgument("2026-01-01")
+    filter.until = TimeArgument("2026-01-01T00:00:01Z")
     filter.types = HistoryFilter.ProductKind.allCases
     filter.revoked = false
-    let request = try filter.request()
+    let request = try filter.request(at: APIFixture.now)
     #expect(request.startDate == APIFixture.now && request.endDate == APIFixture.now + .seconds(1))
     #expect(Set(request.productTypes) == Set(TransactionHistoryRequest.ProductType.allKnown))
     #expect(request.violations().isEmpty && request.sort == nil)
-    filter.until = "2025-12-31"
-    #expect(throws: OperationError.self) { try filter.request() }
-    filter.until = "yesterday"
-    let error = #expect(throws: OperationError.self) { try filter.request() }
+    filter.until = TimeArgument("2025-12-31")
+    let error = #expect(throws: OperationError.self) { try filter.request(at: APIFixture.now) }
     #expect(error?.place == "--until" && error?.kind == .usage)
   }
 

@@ -17,7 +17,7 @@ struct ListenerTests {
     cluster = try TestCluster(fixture.catalog)
   }
 
-  private func listener(_ topics: [String]? = nil, from start: Listener.Start) throws -> Listener {
+  private func listener(_ topics: [String]? = nil, from start: StartArgument) throws -> Listener {
     Listener(
       cluster.configuration, topics: try topics ?? TopicSelection().names(in: fixture.catalog), start: start)
   }
@@ -70,6 +70,35 @@ struct ListenerTests {
     try await cluster.write(new)
     try await listening.value
     #expect(Set(seen.withLock { $0.map(\.value) }) == Set(new.map(\.value)))
+  }
+
+  @Test("from a time, older records are not shown")
+  func since() async throws {
+    let records = try await (1...2).asyncMap { seed in
+      try await fixture.record(v2: fixture.sample(.test, seed: UInt64(seed))).producerRecord
+    }
+    try await cluster.write(records)
+    let collected = CollectedOutput()
+    let printer = RecordPrinter(collected.output(), asJSON: true, limit: 1)
+    // The embedded cluster has no offsets by time, so all records are read.
+    let future = try #require(StartArgument("2999-01-01"))
+    let listener = try listener(from: future)
+    let (read, signal) = AsyncStream.makeStream(of: Void.self)
+    let listening = Task {
+      try await listener.run { _ in
+        signal.finish()
+      } deliver: {
+        try await printer.print($0)
+      }
+    }
+    for await _ in read {}
+    try await self.listener(from: try #require(StartArgument("1d"))).run { _ in
+    } deliver: {
+      try await printer.print($0)
+    }
+    listening.cancel()
+    try await listening.value
+    #expect(collected.lines.count == 1)
   }
 
   @Test("cancellation ends it without an error")

@@ -16,7 +16,7 @@ import Testing
   private static func record(_ number: Int, type: String) -> ProducerRecord {
     let event = CloudEvent(
       id: "n\(number)", source: "appstore/Sandbox/com.example.a", type: NotificationRecord.v2TypePrefix + type,
-      subject: "k\(number)", contentType: "application/jose", extensions: ["origin": "post", "subtype": "S"])
+      subject: "k\(number)", contentType: "application/jose", extensions: ["origin": "post", "subtype": "VOLUNTARY"])
     return ProducerRecord(
       topic: source, partition: Int32(number % 2), key: Array("k\(number)".utf8), value: [UInt8(number)],
       headers: event.headers)
@@ -32,7 +32,7 @@ import Testing
     let target = "appstore.notifications.unrecognized"
     var selection = RecordSelection()
     (selection.topics, selection.partitions) = ([Self.source], [0, 1])
-    (selection.types, selection.subtypes) = (["REFUND"], ["S"])
+    (selection.types, selection.subtypes) = (["REFUND"], ["VOLUNTARY"])
     (selection.apps, selection.environments) = (["com.example.a"], ["Sandbox"])
     selection.keys = (0..<16).map { "k\($0)" }
     let flags = ["replay", "--to-topic", target] + selection.arguments

@@ -165,6 +165,18 @@ private final class Reports: Sendable {
       #expect(groups.groups.first?.key.app == letters[0].bundleId && groups.summary == "3 dead letters, 2 open.")
       #expect(try await ann.deadLetterGroups(isOpenOnly: true).count == 2)
 
+      // A reason of the runtime, and one that a dead letter has.
+      try await WorkerOperations.check(reasons: ["attempts-exhausted", "no-template"], of: [ann])
+      for (reason, remedy) in [
+        ("no-templat", "did you mean no-template?"), ("attempt-exhausted", "did you mean attempts-exhausted?"),
+        ("weather", "millrace dead-letters list shows the reasons"),
+      ] {
+        let error = await #expect(throws: OperationError.self) {
+          try await WorkerOperations.check(reasons: [reason], of: [ann])
+        }
+        #expect(error?.kind == .usage && error?.place == "--reason" && error?.remedy == remedy)
+      }
+
       let sheet = try await ann.deadLetter(letters[1].id)
       #expect(sheet.wayBack == "millrace dead-letters requeue \(letters[1].id) --worker moody --why …")
       let buyer = try #require(sheet.view.originalTransactionId)
