@@ -102,7 +102,7 @@ package struct HTTPWorker: NotificationWorker {
       return .deadLetter("call-name-reused", "\(entry.name): \(error)")
     } catch let error as APIError where !error.isWait {
       let delay = error.retryAt.map { $0 - clock.wallTime }
-      return .retry(after: delay, because: "apple-error", detail: "\(error)")
+      return .retry(after: delay, because: "apple-error", detail: "\(error)").after(CallAnswer(error))
     }
     if timer.name.utf8.count + next.bytes.count > Outcome.Timer.maximumBytes { next.result = AppleCall.lost }
     return .ignore.settingTimer(timer.name, at: clock.wallTime, payload: next.bytes)
@@ -126,7 +126,7 @@ package struct HTTPWorker: NotificationWorker {
 
 extension HTTPWorker {
   private enum Reply {
-    case answered(EndpointAnswer)
+    case answered(EndpointAnswer, CallAnswer?)
     /// The circuit is open until this time.
     case held(until: Timestamp)
   }
@@ -139,10 +139,10 @@ extension HTTPWorker {
     let (reply, took) = try await endpoint.send(request.id, in: context) { endpoint, now, limit in
       try await endpoint.send(request, trace: trace, now: now, limit: limit)
     } result: {
-      circuitResult($0.answer)
+      (circuitResult($0.answer), $0.cause)
     }
     endpoint.metrics.ended(request.kind, reply, in: took)
-    return .answered(reply.answer)
+    return .answered(reply.answer, reply.facts)
   }
 
   private func circuitResult(_ answer: EndpointAnswer) -> Circuit.Result {
@@ -189,18 +189,24 @@ extension HTTPWorker {
   ) -> Outcome {
     switch reply {
     case .held(let until): .wait(until: until, because: Self.circuitOpen)
-    case .answered(.outcome(.results(let results))): outcome(of: results, key: key, origin, now: now)
-    case .answered(.outcome(.retry(let delay, let reason, let detail))):
-      .retry(after: delay, because: reason, detail: detail)
-    case .answered(.outcome(.deadLetter(let reason, let detail))): .deadLetter(reason, detail)
-    case .answered(.nothing): .ignore
-    case .answered(.later(let time, _)):
+    case .answered(let answer, let facts): outcome(of: answer, key: key, origin, now: now).after(facts)
+    }
+  }
+
+  private func outcome(
+    of answer: EndpointAnswer, key: String, _ origin: StoredEntry.Origin, now: Timestamp
+  ) -> Outcome {
+    switch answer {
+    case .outcome(.results(let results)): outcome(of: results, key: key, origin, now: now)
+    case .outcome(.retry(let delay, let reason, let detail)): .retry(after: delay, because: reason, detail: detail)
+    case .outcome(.deadLetter(let reason, let detail)): .deadLetter(reason, detail)
+    case .nothing: .ignore
+    case .later(let time, _):
       .wait(until: clock.wallTime + max(.zero, time - clock.realTime) * clock.rate, because: "endpoint-busy")
-    case .answered(.failed(let failure, let detail)): .retry(because: failure.rawValue, detail: detail)
-    case .answered(.refused(let status, let detail)): .deadLetter("endpoint-refused", "\(status): \(detail)")
-    case .answered(.misconfigured):
-      .wait(until: clock.wallTime + Self.misconfigurationPause, because: "endpoint-misconfigured")
-    case .answered(.invalid(let detail)): .deadLetter("invalid-outcome", detail)
+    case .failed(let failure, let detail): .retry(because: failure.rawValue, detail: detail)
+    case .refused(let status, let detail): .deadLetter("endpoint-refused", "\(status): \(detail)")
+    case .misconfigured: .wait(until: clock.wallTime + Self.misconfigurationPause, because: "endpoint-misconfigured")
+    case .invalid(let detail): .deadLetter("invalid-outcome", detail)
     }
   }
 

@@ -26,7 +26,7 @@ package struct IngressServer: Service {
   let producer: KafkaProducer
   let certificate: ServerCertificate?
   private let sends = SendHealth()
-  private let refusals: RefusalLog
+  private let refusals: RepeatedLog
   private let topics: [String]
   private let admin: KafkaAdmin
   private let metrics: IngressMetrics
@@ -88,7 +88,7 @@ package struct IngressServer: Service {
     }
     admission = try NotificationAdmission(configuration, clock: clock, revocation: revocation)
     // In real time, which the log shows.
-    refusals = RefusalLog(logger, clock: .system)
+    refusals = RepeatedLog(logger, clock: .system, interval: .seconds(10), counting: "refusals")
     let intake = NotificationIntake(
       admission: admission,
       router: catalog.router, sink: producer,

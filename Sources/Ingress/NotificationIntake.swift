@@ -4,6 +4,7 @@ internal import MillraceTime
 internal import AppStore
 internal import KafkaClient
 internal import Logging
+internal import MillraceCore
 internal import MillraceRecords
 
 /// The part of the Kafka producer that the ingress uses.
@@ -25,7 +26,7 @@ struct NotificationIntake: Sendable {
   let clock: MillraceClock
   let metrics: IngressMetrics
   let sends: SendHealth
-  let refusals: RefusalLog
+  let refusals: RepeatedLog
 
   /// Returns when Kafka has acknowledged the notification (promise 1: 200 means durable).
   /// - Parameter deadline: When to stop waiting for Kafka, in real time.

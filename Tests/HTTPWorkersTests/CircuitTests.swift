@@ -1,4 +1,5 @@
 import MillraceTime
+import Synchronization
 import Testing
 
 @testable import HTTPWorkers
@@ -142,6 +143,16 @@ import Testing
     gate.ended("y", .answered)
     for other in others { #expect(try await other.value == nil) }
     #expect(!gate.status.isOpen && gate.status.waiting == 0)
+  }
+
+  @Test func `an open circuit names its last failure`() {
+    let states = Mutex<[CircuitGate.Status]>([])
+    let gate = CircuitGate(clock: ManualClock().clock) { status in states.withLock { $0.append(status) } }
+    for (record, cause) in [("a", "answered 500"), ("b", "answered 503"), ("c", "no answer within 5s")] {
+      gate.ended(record, .failed, because: cause)
+    }
+    gate.ended("a", .answered)
+    #expect(states.withLock { $0.map(\.cause) } == ["no answer within 5s", nil])
   }
 
   @Test func `handlers that wait for a probe ask again when it has failed`() async throws {

@@ -1,5 +1,6 @@
 import AppStore
 import AppStoreServerAPI
+import MillraceWorker
 import Testing
 
 @testable import HTTPWorkers
@@ -55,6 +56,24 @@ import Testing
         later(unusable) == .failed(.serverError, detail: "answered \(status) without a usable Retry-After"),
         "\(unusable)")
     }
+  }
+
+  @Test func `the log has the status and the problem's type and title, and no other text`() {
+    func facts(_ status: Int, _ body: String) -> CallAnswer? {
+      let headers: APIHeaders = ["content-type": "application/json"]
+      let response = ExchangeAnswer(status: status, headers: headers, body: Array(body.utf8))
+      let now = Timestamp(millisecondsSince1970: 0)
+      return EndpointReply(EndpointAnswer.of(response, key: "k", now: now), response).facts
+    }
+    let problem = #"{"type": "https://a/no-customer", "title": "no such customer", "detail": "Jane Doe"}"#
+    for status in [422, 500, 401] {
+      let facts = facts(status, problem)
+      #expect(facts?.status == status && facts?.problemType == "https://a/no-customer")
+      #expect(facts?.problemTitle == "no such customer" && facts?.detailIsForeign == false)
+    }
+    let decided = facts(200, #"{"deadLetter": {"reason": "no-customer", "detail": "Jane Doe"}}"#)
+    #expect(decided?.status == 200 && decided?.detailIsForeign == true && decided?.problemTitle == nil)
+    #expect(EndpointReply(.failed(.timeout, detail: "d"), nil).facts == nil)
   }
 
   @Test func `the title of a problem document is the detail of a refusal`() {

@@ -43,7 +43,8 @@ private final class FakeSink: RecordSink {
       admission: try NotificationAdmission(fixture.configuration, clock: .system), router: catalog.router, sink: sink,
       quarantine: Quarantine(topic: "q", perMinute: 100, sink: sink, clock: clock), clock: clock,
       metrics: IngressMetrics(factory: PrometheusRegistry()), sends: SendHealth(),
-      refusals: RefusalLog(Logger(label: "test") { _ in handler }, clock: clock))
+      refusals: RepeatedLog(
+        Logger(label: "test") { _ in handler }, clock: clock, interval: .seconds(10), counting: "refusals"))
     try await body(intake, fixture)
   }
 

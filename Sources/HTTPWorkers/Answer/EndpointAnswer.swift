@@ -51,7 +51,7 @@ package enum EndpointAnswer: Sendable, Hashable {
       return .later(at: time, status: status)
     case 500...599: return .failed(.serverError, detail: "answered \(status)")
     case _ where refusals.contains(status):
-      return .refused(status: status, detail: title(of: answer) ?? "answered \(status)")
+      return .refused(status: status, detail: problem("title", of: answer) ?? "answered \(status)")
     case 300...499: return .misconfigured(status: status)
     default: return .failed(.serverError, detail: "answered \(status)")
     }
@@ -82,11 +82,11 @@ package enum EndpointAnswer: Sendable, Hashable {
     return media.filter { $0 != " " && $0 != "\t" } == "application/json"
   }
 
-  /// Returns the `title` of a problem document, at most 300 characters of printable text.
-  private static func title(of answer: ExchangeAnswer) -> String? {
-    guard answer.isComplete, !answer.isCutOff, let title = Self.string("title", in: answer.body) else { return nil }
+  /// Returns a member of a problem document, at most 300 characters of printable text.
+  static func problem(_ member: String, of answer: ExchangeAnswer) -> String? {
+    guard answer.isComplete, !answer.isCutOff, let value = Self.string(member, in: answer.body) else { return nil }
     let text = String(
-      title.unicodeScalars.prefix(300).map { $0.properties.generalCategory == .control ? " " : Character($0) })
+      value.unicodeScalars.prefix(300).map { $0.properties.generalCategory == .control ? " " : Character($0) })
     return text.isEmpty ? nil : text
   }
 

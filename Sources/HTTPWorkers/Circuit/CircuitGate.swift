@@ -9,6 +9,8 @@ internal import Synchronization
 package final class CircuitGate: Sendable {
   private struct State {
     var circuit: Circuit
+    /// The last failure.
+    var cause: String?
     var lastWaiter: UInt64 = 0
     var waiters: [UInt64: AsyncSignal] = [:]
   }
@@ -21,6 +23,8 @@ package final class CircuitGate: Sendable {
     package var isMisconfigured: Bool
     /// The number of handlers that wait.
     package var waiting: Int
+    /// The last failure, while requests are held back.
+    package var cause: String?
   }
 
   private let state: Mutex<State>
@@ -41,7 +45,8 @@ package final class CircuitGate: Sendable {
   package var status: Status {
     state.withLock {
       Status(
-        isOpen: $0.circuit.isOpen, isMisconfigured: $0.circuit.isMisconfigured, waiting: $0.waiters.count)
+        isOpen: $0.circuit.isOpen, isMisconfigured: $0.circuit.isMisconfigured, waiting: $0.waiters.count,
+        cause: $0.circuit.isOpen ? $0.cause : nil)
     }
   }
 
@@ -72,11 +77,13 @@ package final class CircuitGate: Sendable {
   }
 
   /// Takes the result of a request that was let through.
-  package func ended(_ record: String, _ result: Circuit.Result) {
+  /// - Parameter cause: What happened, for the log of a failure.
+  package func ended(_ record: String, _ result: Circuit.Result, because cause: String? = nil) {
     let now = clock.now
     let (awake, isChanged) = state.withLock { state -> ([AsyncSignal], Bool) in
       let (wasOpen, wasProbing) = (state.circuit.isOpen, state.circuit.isProbing)
       state.circuit.ended(record, result, now: now)
+      if result == .failed || result == .misconfigured { state.cause = cause }
       let isChanged = state.circuit.isOpen != wasOpen
       // Handlers that wait for a probe ask again when it has ended, whatever its result is.
       guard !state.circuit.isOpen || (wasProbing && !state.circuit.isProbing) else { return ([], isChanged) }

@@ -124,6 +124,28 @@ package struct EndpointReply: Sendable {
   /// The response.
   package var response: ExchangeAnswer?
 
+  /// The facts of the response for the log.
+  package var facts: CallAnswer? {
+    guard let response else { return nil }
+    var facts = CallAnswer(status: response.status)
+    if response.status >= 300 {
+      facts.problemType = EndpointAnswer.problem("type", of: response)
+      facts.problemTitle = EndpointAnswer.problem("title", of: response)
+    }
+    // The endpoint has written the details of its decisions.
+    if case .outcome = answer { facts.detailIsForeign = true }
+    return facts
+  }
+
+  /// What happened, for the log of the circuit; nil if the endpoint decided.
+  package var cause: String? {
+    switch answer {
+    case .failed(_, let detail): detail
+    case .misconfigured(let status): "answered \(status)"
+    default: nil
+    }
+  }
+
   init(_ answer: EndpointAnswer, _ response: ExchangeAnswer?) {
     self.answer = answer
     self.response = response

@@ -25,11 +25,14 @@ struct GuardedEndpoint: Sendable {
     let metrics = HTTPWorkerMetrics(worker: setup.name, factory: setup.metrics)
     self.metrics = metrics
     let (name, logger) = (setup.name, setup.logger)
+    let url = URLMask.text(try setup.configuration.endpoint(of: name)?.url ?? "")
     let gate = CircuitGate(clock: setup.clock) { status in
       metrics.isOpen(status.isOpen)
-      logger.notice(
-        status.isOpen ? "the circuit is open: \(waiting) wait" : "the circuit is closed",
-        metadata: ["worker": "\(name)", "misconfigured": "\(status.isMisconfigured)"])
+      var metadata: Logger.Metadata = ["worker": "\(name)", "endpoint": "\(url)"]
+      guard status.isOpen else { return logger.notice("the circuit is closed", metadata: metadata) }
+      metadata["misconfigured"] = "\(status.isMisconfigured)"
+      metadata["cause"] = status.cause.map { "\($0)" }
+      logger.warning("the circuit is open: \(waiting) wait", metadata: metadata)
     }
     self.gate = gate
     // Connections of its own, so that a slow endpoint delays no other worker.
@@ -64,19 +67,20 @@ struct GuardedEndpoint: Sendable {
   /// Sends a request that the circuit has allowed, and tells the circuit its result.
   /// - Parameters:
   ///   - request: Sends it. It gets the present time and the longest time for the request, both real.
-  ///   - result: What a reply means for the circuit.
+  ///   - result: What a reply means for the circuit, and what happened.
   /// - Returns: The reply, and how long it took in real time.
   func send<Reply>(
     _ record: String, in context: HandlerContext,
     _ request: (_ endpoint: Endpoint, _ now: Timestamp, _ limit: Duration) async throws -> Reply,
-    result: (Reply) -> Circuit.Result
+    result: (Reply) -> (result: Circuit.Result, cause: String?)
   ) async throws -> (reply: Reply, took: Duration) {
     let endpoint = current
     let left = (context.deadline - clock.wallTime) / clock.rate - Self.margin
     let started = clock.now
     do {
       let reply = try await request(endpoint, clock.realTime, max(Self.margin, min(endpoint.timeout, left)))
-      gate.ended(record, result(reply))
+      let (meaning, cause) = result(reply)
+      gate.ended(record, meaning, because: cause)
       return (reply, started.duration(to: clock.now) / clock.rate)
     } catch {
       gate.ended(record, .abandoned)

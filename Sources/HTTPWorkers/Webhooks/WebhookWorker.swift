@@ -72,11 +72,11 @@ package struct WebhookWorker: EventWorker {
     let (reply, took) = try await endpoint.send(event.id, in: context) { endpoint, now, limit in
       try await endpoint.post(event, now: now, limit: limit)
     } result: {
-      circuitResult($0)
+      (circuitResult($0), $0.cause)
     }
     endpoint.metrics.ended(reply, in: took)
     if case .answered(_, status: 410) = reply {
-      return .wait(until: clock.wallTime + Self.goneInterval, because: "gone")
+      return .wait(until: clock.wallTime + Self.goneInterval, because: "gone").after(CallAnswer(status: 410))
     }
     return reply.outcome(attempt: context.attempt + 1, refusedAttempts: settings.refusedAttempts)
   }

@@ -89,6 +89,9 @@ public struct Outcome: Sendable {
   /// ``NotificationWorker/timerFired(_:in:)``, only with `done` and `deadLetter`.
   public var records: [OutputRecord] = []
 
+  /// The answer that led to the decision, for the log.
+  package var answer: CallAnswer?
+
   /// Creates an outcome with a decision.
   public init(_ decision: Decision) { self.decision = decision }
 

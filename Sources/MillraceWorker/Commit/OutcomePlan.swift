@@ -26,6 +26,10 @@ struct OutcomePlan: Sendable {
   var ending: Ending
   /// The number of handler runs so far, as a delayed record states it.
   var attempt = 0
+  /// What happened, for the log.
+  var detail = ""
+  /// The answer of the call that failed, for the log.
+  var answer: CallAnswer?
   /// When a delayed record is due.
   var due: Timestamp?
   var records: [ProducerRecord] = []
@@ -93,18 +97,23 @@ struct OutcomePlanner: Sendable {
     case .undecodable(let error):
       var plan = dead(
         item, Failure(error.reason.rawValue, error.description),
-        remedy: "find out who wrote the record; workers cannot process it", now: now)
+        remedy: error.reason == .unverified
+          ? """
+          check this worker's trust.roots, apps and their environments, correct them, then requeue it; if they are right, \
+          find out who wrote the record, and discard it
+          """
+          : "find out who wrote the record; workers cannot process it", now: now)
       plan.isForeign = true
       return plan
-    case .failed(.deadLetter(let code), _, let detail):
+    case .failed(.deadLetter(let code), _, let detail, _):
       return dead(
         item, Failure(code, detail), remedy: "fix the cause, then requeue it", history: item.historyAfterRun,
         now: now)
-    case .failed(.retryAt(let time), let reason, let detail):
+    case .failed(.retryAt(let time), let reason, let detail, _):
       return later(item, after: max(.zero, time - now), Failure(reason, detail), began: began, now: now)
-    case .failed(.wait(let turn), let reason, _):
+    case .failed(.wait(let turn), let reason, _, _):
       return waiting(item, until: turn, reason: reason, began: began, now: now)
-    case .failed(.retryBySchedule, let reason, let detail):
+    case .failed(.retryBySchedule, let reason, let detail, _):
       return later(item, after: nil, Failure(reason, detail), began: began, now: now)
     }
   }
@@ -155,7 +164,7 @@ struct OutcomePlanner: Sendable {
       let letter = DeadLetter(
         reason: reason, detail: detail, remedy: "fix the cause, then requeue it; a requeue sets the timer again",
         at: now)
-      plan.ending = .dead(reason: reason)
+      (plan.ending, plan.detail) = (.dead(reason: reason), detail)
       plan.records.append(records.deadLetter(dead, letter, lane: lane))
       return plan
     case .retry, .wait: return nil
@@ -182,7 +191,7 @@ struct OutcomePlanner: Sendable {
     /// The timer fires again; the ledger gets this entry.
     case later(LaneTimer)
     /// The timer becomes a dead letter.
-    case dead(ProducerRecord, reason: String)
+    case dead(ProducerRecord, DeadLetter)
   }
 
   /// Plans the consequences of a fired timer whose handler failed.
@@ -194,11 +203,11 @@ struct OutcomePlanner: Sendable {
       timer.failures = TimerFailures(attempts: attempts, due: due)
       return .later(timer)
     }
-    let reason = RetrySchedule.Ending.attemptsExhausted.rawValue
     let letter = DeadLetter(
-      reason: reason, detail: "tried \(attempts) times; last: \(failure.reason): \(failure.detail)",
+      reason: RetrySchedule.Ending.attemptsExhausted.rawValue,
+      detail: "tried \(attempts) times; last: \(failure.reason): \(failure.detail)",
       remedy: "fix the cause, then requeue it; a requeue sets the timer again", at: now)
-    return .dead(records.deadLetter(fired, letter, lane: lane), reason: reason)
+    return .dead(records.deadLetter(fired, letter, lane: lane), letter)
   }
 
   /// Delays a record in the same retry topic as an earlier record of its key, without running it.
@@ -229,7 +238,7 @@ struct OutcomePlanner: Sendable {
   }
 
   /// Returns the dead letter of a timer that kills the process.
-  func crashed(_ timer: NamedTimer, lane: Int32, now: Timestamp) -> ProducerRecord {
+  func crashed(_ timer: NamedTimer, lane: Int32, now: Timestamp) -> (record: ProducerRecord, letter: DeadLetter) {
     let letter = DeadLetter(
       reason: PoisonDetector.reason,
       detail: """
@@ -237,7 +246,7 @@ struct OutcomePlanner: Sendable {
         two times it ran this timer
         """,
       remedy: "find out why it crashes the process before you requeue it; a requeue sets the timer again", at: now)
-    return records.deadLetter(timer, letter, lane: lane)
+    return (records.deadLetter(timer, letter, lane: lane), letter)
   }
 
   private struct Failure {
@@ -293,7 +302,8 @@ struct OutcomePlanner: Sendable {
 
   /// Delays a record. Its history makes it larger, so a record close to the size limit becomes a dead letter instead.
   private func delayed(
-    _ item: LaneItem, _ delayIndex: Int, _ history: DeliveryHistory, reason: String, now: Timestamp
+    _ item: LaneItem, _ delayIndex: Int, _ history: DeliveryHistory, reason: String, detail: String = "",
+    now: Timestamp
   ) -> OutcomePlan {
     let record = records.delayed(item.record, on: records.topics.retries[delayIndex], history: history)
     guard !record.isTooLarge else {
@@ -302,8 +312,8 @@ struct OutcomePlanner: Sendable {
         remedy: "requeue it when the reason for the delay is gone", history: history, now: now)
     }
     return OutcomePlan(
-      ending: .delayed(delayIndex: delayIndex, reason: reason), attempt: history.attempt, due: history.due,
-      records: [record])
+      ending: .delayed(delayIndex: delayIndex, reason: reason), attempt: history.attempt, detail: detail,
+      due: history.due, records: [record])
   }
 
   private func later(
@@ -318,7 +328,7 @@ struct OutcomePlanner: Sendable {
     case .delay(let delayIndex, let due):
       history.due = due
       history.delayedAt = now
-      return delayed(item, delayIndex, history, reason: failure.reason, now: now)
+      return delayed(item, delayIndex, history, reason: failure.reason, detail: failure.detail, now: now)
     case .runNow:
       return OutcomePlan(ending: .again(attempt: history.attempt))
     case .deadLetter(let ending):
@@ -338,7 +348,7 @@ struct OutcomePlanner: Sendable {
       history.behind = nil
       history.due = due
       history.delayedAt = now
-      return delayed(item, delayIndex, history, reason: reason, now: now)
+      return delayed(item, delayIndex, history, reason: reason, detail: "waits until \(turn.rfc3339)", now: now)
     case .runNow:
       return OutcomePlan(ending: .again(attempt: item.attempt))
     case .deadLetter(let ending):
@@ -353,7 +363,7 @@ struct OutcomePlanner: Sendable {
   ) -> OutcomePlan {
     let letter = DeadLetter(reason: failure.reason, detail: failure.detail, remedy: remedy, at: now)
     return OutcomePlan(
-      ending: .dead(reason: failure.reason),
+      ending: .dead(reason: failure.reason), attempt: (history ?? item.history).attempt, detail: failure.detail,
       records: [records.deadLetter(item.record, letter, history: history ?? item.history)])
   }
 

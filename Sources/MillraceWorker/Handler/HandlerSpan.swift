@@ -41,7 +41,7 @@ enum HandlerSpan {
     switch result {
     case .decided: break
     case .undecodable(let problem): fail(span, problem.reason.rawValue, problem.description)
-    case .failed(let disposition, let reason, let detail):
+    case .failed(let disposition, let reason, let detail, _):
       if case .wait = disposition { span.addEvent(SpanEvent(name: reason)) } else { fail(span, reason, detail) }
     }
     return result

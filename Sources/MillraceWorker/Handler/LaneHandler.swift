@@ -17,12 +17,21 @@ enum HandlerResult: Sendable {
   /// The record does not contain a valid notification.
   case undecodable(UndecodableRecord)
   /// The handler failed. The reason is a stable code, and the detail is for people.
-  case failed(FailureDisposition, reason: String, detail: String)
+  case failed(FailureDisposition, reason: String, detail: String, answer: CallAnswer? = nil)
+
+  /// The answer of the call that failed, if a call was the cause.
+  var answer: CallAnswer? {
+    switch self {
+    case .decided(let outcome): outcome.answer
+    case .failed(_, _, _, let answer): answer
+    case .undecodable: nil
+    }
+  }
 
   /// The time at which the handler has to run again, if it waits and has not failed.
   var turn: Timestamp? {
     switch self {
-    case .failed(.wait(let turn), _, _): turn
+    case .failed(.wait(let turn), _, _, _): turn
     case .decided(let outcome): if case .wait(let turn, _) = outcome.decision { turn } else { nil }
     default: nil
     }
@@ -38,10 +47,10 @@ enum HandlerResult: Sendable {
       }
       return TimerFailure(reason, detail, after: delay)
     case .undecodable(let error): return TimerFailure(error.reason.rawValue, error.description)
-    case .failed(.retryAt(let time), let reason, let detail):
+    case .failed(.retryAt(let time), let reason, let detail, _):
       return TimerFailure(reason, detail, after: max(.zero, time - now))
     // A newer version may be able to do what this one cannot, so every failure of a timer is retried.
-    case .failed(_, let reason, let detail): return TimerFailure(reason, detail)
+    case .failed(_, let reason, let detail, _): return TimerFailure(reason, detail)
     }
   }
 }
@@ -170,7 +179,8 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
     } catch {
       let disposition = FailureDisposition.of(error)
       let reason = if case .wait = disposition { "waits-for-apple" } else { "handler-error" }
-      return .failed(disposition, reason: reason, detail: "\(error)")
+      let answer = (error as? APIError).map { CallAnswer($0) }
+      return .failed(disposition, reason: reason, detail: "\(error)", answer: answer)
     }
   }
 }

@@ -24,6 +24,7 @@ struct LaneParts: Sendable {
   var limits: TimeLimits
   var clock: MillraceClock
   var metrics: WorkerMetrics
+  var failures: FailureLog
   var logger: Logger
 
   var readRetry: TopicReadRetry { TopicReadRetry(topics: topics, log: log, clock: clock, logger: logger) }
@@ -51,6 +52,6 @@ struct LaneParts: Sendable {
   var rules: LaneRules {
     LaneRules(
       policy: policy, topics: topics, planner: planner, deadline: deadline, erasure: erasure, metrics: metrics,
-      logger: logger)
+      failures: failures, logger: logger)
   }
 }

@@ -78,10 +78,10 @@ extension LaneState {
 
   /// Dead-letters a timer that kills the process.
   private mutating func deadLetter(_ job: LaneJob, _ timer: NamedTimer, as mark: UInt64, now: Timestamp) {
-    let letter = rules.planner.crashed(timer, lane: epoch.lane, now: now)
-    rules.metrics.died(reason: PoisonDetector.reason, type: FiredTimer.typeLabel)
+    let (record, letter) = rules.planner.crashed(timer, lane: epoch.lane, now: now)
+    died(timer, letter.reason, letter.detail)
     decided(job)
-    submit(LaneWrite(lane: epoch, fires: mark, records: [letter], entries: [.timer(timer.name, nil)]))
+    submit(LaneWrite(lane: epoch, fires: mark, records: [record], entries: [.timer(timer.name, nil)]))
   }
 
   /// Frees the place of a record or timer, so that the next one of its key may run.
@@ -130,7 +130,8 @@ extension LaneState {
   private mutating func ended(
     _ job: LaneJob, _ item: LaneItem, _ result: HandlerResult, began: Timestamp, now: Timestamp
   ) {
-    let plan = rules.planner.plan(item, result, began: began, now: now)
+    var plan = rules.planner.plan(item, result, began: began, now: now)
+    plan.answer = result.answer
     switch plan.ending {
     case .undeclared(let topic): fail(writingTo: topic)
     case .again(let attempt):
@@ -152,7 +153,7 @@ extension LaneState {
     guard case .decided(let outcome) = result,
       let plan = rules.planner.plan(timer, outcome, lane: epoch.lane, now: now)
     else {
-      guard let turn = result.turn else { return failed(job, timer, result.timerFailure(at: now), now: now) }
+      guard let turn = result.turn else { return failed(job, timer, result, now: now) }
       decided(job)
       ledger.postponeTimer(name, until: max(turn, now + .milliseconds(1)))
       actions.isTimeNews = true
@@ -160,7 +161,7 @@ extension LaneState {
     }
     if case .undeclared(let topic) = plan.ending { return fail(writingTo: topic) }
     rules.metrics.emitted(plan.events)
-    if case .dead(let reason) = plan.ending { rules.metrics.died(reason: reason, type: FiredTimer.typeLabel) }
+    if case .dead(let reason) = plan.ending { died(timer, reason, plan.detail, outcome.answer) }
     if let moved = ledger.timer(name), moved != timer.timer {
       // A notification has moved the timer while it ran, so it will fire again.
       ledger.postponeTimer(name, until: moved.due)
@@ -174,12 +175,14 @@ extension LaneState {
 
   /// Delays a timer whose handler failed, by the retry schedule, or makes it a dead letter after the last attempt. A timer
   /// has no record to delay, so its ledger entry has the count and the time.
-  private mutating func failed(_ job: LaneJob, _ timer: NamedTimer, _ failure: TimerFailure, now: Timestamp) {
+  private mutating func failed(_ job: LaneJob, _ timer: NamedTimer, _ result: HandlerResult, now: Timestamp) {
     decided(job)
+    let failure = result.timerFailure(at: now)
     rules.metrics.timerFailed(reason: failure.reason)
-    rules.logger.warning(
-      "a timer failed",
-      metadata: ["timer": "\(timer.name)", "reason": "\(failure.reason)", "detail": "\(failure.detail)"])
+    rules.failures.timerFailed(
+      .init(
+        subject: timer.logged, attempt: timer.attempts + 1, reason: failure.reason, detail: failure.detail,
+        answer: result.answer))
     var write = LaneWrite(lane: epoch, fires: PoisonDetector.mark(of: timer))
     switch rules.planner.failed(timer, failure, lane: epoch.lane, now: now) {
     case _ where ledger.timer(timer.name) != timer.timer:
@@ -187,12 +190,20 @@ extension LaneState {
       if let moved = ledger.timer(timer.name) { ledger.postponeTimer(timer.name, until: moved.due) }
       actions.isTimeNews = true
     case .later(let again): write.entries = [.timer(timer.name, again)]
-    case .dead(let letter, let reason):
-      rules.metrics.died(reason: reason, type: FiredTimer.typeLabel)
-      write.records = [letter]
+    case .dead(let record, let letter):
+      died(timer, letter.reason, letter.detail, result.answer)
+      write.records = [record]
       write.entries = [.timer(timer.name, nil)]
     }
     submit(write)
+  }
+
+  /// Counts and logs a timer's dead letter.
+  private func died(_ timer: NamedTimer, _ reason: String, _ detail: String, _ answer: CallAnswer? = nil) {
+    rules.metrics.died(reason: reason, type: FiredTimer.typeLabel)
+    rules.failures.died(
+      .init(
+        subject: timer.logged, attempt: timer.attempts + 1, reason: reason, detail: detail, answer: answer))
   }
 
   /// Writes what a plan decides about a record.
@@ -216,16 +227,23 @@ extension LaneState {
 
   private func count(_ plan: OutcomePlan, of item: LaneItem, isUnchanged: Bool, now: Timestamp) {
     if !isUnchanged { rules.metrics.emitted(plan.events) }
+    func failure(_ reason: String) -> FailureLog.Failure {
+      .init(subject: item.logged, attempt: plan.attempt, reason: reason, detail: plan.detail, answer: plan.answer)
+    }
     switch plan.ending {
     case .done: rules.metrics.ended(.done, type: item.typeLabel)
     case .delayed(let delayIndex, let reason):
       rules.metrics.delayed(topic: rules.topics.retries[delayIndex], reason: reason, type: item.typeLabel)
+      // A record that waits for an earlier one of its key has not failed.
+      if reason != OutcomePlan.behindItsKey { rules.failures.retried(failure(reason)) }
       if DeadlineDanger.begins(
         after: now, until: plan.due ?? now, written: item.firstWritten, deadline: item.deadline)
       {
         rules.metrics.endangered(type: item.typeLabel)
       }
-    case .dead(let reason): rules.metrics.died(reason: reason, type: item.typeLabel)
+    case .dead(let reason):
+      rules.metrics.died(reason: reason, type: item.typeLabel)
+      rules.failures.died(failure(reason))
     case .again, .undeclared: break
     }
   }

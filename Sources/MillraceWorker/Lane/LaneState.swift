@@ -16,6 +16,7 @@ struct LaneRules: Sendable {
   var erasure = ErasureRules()
   /// Counts what the lane decides.
   var metrics: WorkerMetrics
+  var failures: FailureLog
   var logger: Logger
 }
 

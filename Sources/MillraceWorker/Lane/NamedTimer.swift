@@ -29,6 +29,9 @@ struct NamedTimer: Sendable, Hashable {
       LaneTimer(at: Timestamp(millisecondsSince1970: at), key: letter.key ?? [], payload: letter.value ?? []))
   }
 
+  /// The number of failed runs.
+  var attempts: Int { timer.failures?.attempts ?? 0 }
+
   /// The headers of its dead letter.
   var headers: [RecordHeader] {
     [RecordHeader(Name.timer, name), RecordHeader(Name.at, String(timer.at.millisecondsSince1970))]

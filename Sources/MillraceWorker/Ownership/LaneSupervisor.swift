@@ -123,6 +123,7 @@ actor LaneSupervisor {
     for turn in 1... {
       try await MillraceClock.system.sleep(for: Self.lagInterval)
       await measureLag()
+      parts.failures.flush()
       if turn.isMultiple(of: Self.turnsBetweenChecks) { await checkTopics() }
     }
   }

@@ -18,6 +18,7 @@ struct WorkerMembership: Sendable {
   let lanes: Int
   let notices: LivenessNotices
   let limits: TimeLimits
+  let failures: FailureLog
   let state: WorkerState
   let ending: WorkerEnding
   /// The loss that ended the last membership; nil for the first one of the process.
@@ -28,13 +29,14 @@ struct WorkerMembership: Sendable {
   private let ready = Latch()
 
   init(
-    _ parts: WorkerRuntime.Parts, lanes: Int, notices: LivenessNotices, limits: TimeLimits, state: WorkerState,
-    ending: WorkerEnding, after loss: ProducerLoss?
+    _ parts: WorkerRuntime.Parts, lanes: Int, notices: LivenessNotices, limits: TimeLimits, failures: FailureLog,
+    state: WorkerState, ending: WorkerEnding, after loss: ProducerLoss?
   ) {
     self.parts = parts
     self.lanes = lanes
     self.notices = notices
     self.limits = limits
+    self.failures = failures
     self.state = state
     self.ending = ending
     lastLoss = loss
@@ -110,7 +112,7 @@ struct WorkerMembership: Sendable {
         records: OutcomeRecords(topics: parts.topics, prefix: parts.prefix), schedule: parts.policy.schedule),
       handler: parts.handler, deadline: parts.deadline, erasure: parts.erasure,
       committer: committer, limits: limits,
-      clock: parts.clock, metrics: parts.metrics, logger: parts.logger)
+      clock: parts.clock, metrics: parts.metrics, failures: failures, logger: parts.logger)
   }
 
   private var readerOptions: LogReaderOptions {

@@ -43,8 +43,13 @@ package struct WorkerRuntime: Service {
 
   private let parts: Parts
   private let state = WorkerState()
+  /// Counts retries across rejoins.
+  private let failures: FailureLog
 
-  init(_ parts: Parts) { self.parts = parts }
+  init(_ parts: Parts) {
+    self.parts = parts
+    failures = FailureLog(worker: parts.name, parts.logger, clock: parts.clock)
+  }
 
   /// Whether the worker has joined its group and runs every lane that it owns. Owning none counts as ready.
   package var readiness: WorkerReadiness { state.readiness }
@@ -92,6 +97,7 @@ package struct WorkerRuntime: Service {
         followers.cancelAll()
       }
     }
+    failures.flush(all: true)
     if let error = ending.cause { throw await explained(error) }
   }
 
@@ -114,7 +120,8 @@ package struct WorkerRuntime: Service {
     var former: WorkerEnding.Former?
     while true {
       let membership = WorkerMembership(
-        parts, lanes: lanes, notices: notices, limits: limits, state: state, ending: ending, after: former?.loss)
+        parts, lanes: lanes, notices: notices, limits: limits, failures: failures, state: state, ending: ending,
+        after: former?.loss)
       if let last = former {
         guard try await membership.mayFollow(last) else { return }
       }

@@ -48,11 +48,26 @@ package enum ReceiverReply: Sendable, Hashable {
     }
   }
 
+  /// What happened, for the log.
+  package var cause: String {
+    switch self {
+    case .answered(_, let status): "answered \(status)"
+    case .failed(_, let detail): detail
+    }
+  }
+
   /// Returns what the worker does about the message.
   /// - Parameters:
   ///   - attempt: The number of this post, from 1.
   ///   - refusedAttempts: How many times a refused message is posted.
   package func outcome(attempt: Int, refusedAttempts: Int) -> Outcome {
+    guard case .answered(_, let status) = self else {
+      return decision(attempt: attempt, refusedAttempts: refusedAttempts)
+    }
+    return decision(attempt: attempt, refusedAttempts: refusedAttempts).after(CallAnswer(status: status))
+  }
+
+  private func decision(attempt: Int, refusedAttempts: Int) -> Outcome {
     switch self {
     case .answered(.taken, _): .ignore
     case .answered(.later(let code, let delay), let status):

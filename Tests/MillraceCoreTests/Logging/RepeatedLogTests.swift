@@ -1,24 +1,19 @@
-import AppStore
-import AppStoreSigning
-import KafkaClient
 import Logging
-import MillraceCore
-import MillraceRecords
 import MillraceTime
 import ServiceLifecycle
 import Synchronization
 import Testing
 
-@testable import Ingress
+@testable import MillraceCore
 
-@Suite(.timeLimit(.minutes(5))) struct RefusalLogTests {
-  private func line(_ detail: String) -> RefusalLines.Line {
+@Suite(.timeLimit(.minutes(5))) struct RepeatedLogTests {
+  private func line(_ detail: String) -> RepeatedLines.Line {
     .init(level: .error, message: "refused", metadata: ["detail": "\(detail)"])
   }
 
   @Test func `a reason has one line in ten seconds, with the number of refusals and the last one's details`() {
-    var lines = RefusalLines()
-    var logged: [RefusalLines.Line] = []
+    var lines = RepeatedLines(interval: .seconds(10))
+    var logged: [RepeatedLines.Line] = []
     // A refusal every 10 ms for 25 s.
     for step in 0..<2_500 {
       logged += [lines.add(line("\(step)"), reason: "a", at: .milliseconds(step * 10))].compactMap(\.self)
@@ -33,7 +28,7 @@ import Testing
   }
 
   @Test func `reasons do not delay each other`() {
-    var lines = RefusalLines()
+    var lines = RepeatedLines(interval: .seconds(10))
     for reason in ["a", "b"] {
       #expect(lines.add(line(reason), reason: reason, at: .zero)?.count == 1)
       #expect(lines.add(line(reason), reason: reason, at: .seconds(9)) == nil)
@@ -48,7 +43,8 @@ import Testing
     let sink = LogSink { line in output.withLock { $0.append(String(decoding: line, as: UTF8.self)) } }
     let time = ManualClock()
     let handler = LogSettings().handler(label: "test", clock: .system, sink: sink, isTerminal: false)
-    let refusals = RefusalLog(Logger(label: "test") { _ in handler }, clock: time.clock)
+    let refusals = RepeatedLog(
+      Logger(label: "test") { _ in handler }, clock: time.clock, interval: .seconds(10), counting: "refusals")
     let group = ServiceGroup(
       configuration: .init(services: [refusals], logger: Logger(label: "group") { _ in SwiftLogNoOpLogHandler() }))
     let running = Task { try await group.run() }

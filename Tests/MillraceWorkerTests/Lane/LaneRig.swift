@@ -69,8 +69,11 @@ struct LaneRig {
   private var unplaced: [String: LaneItem] = [:]
   private var epoch: UInt64 = 1
 
-  init(seed: UInt64 = 0, mode: CommitProtocol.Mode = .transactional, _ change: (inout WorkerPolicy) -> Void = { _ in })
-  {
+  init(
+    seed: UInt64 = 0, mode: CommitProtocol.Mode = .transactional,
+    logger: Logger = Logger(label: "mill") { _ in SwiftLogNoOpLogHandler() },
+    _ change: (inout WorkerPolicy) -> Void = { _ in }
+  ) {
     var policy = WorkerPolicy()
     policy.retryDelays = [.seconds(10), .seconds(60), .seconds(600)]
     policy.maximumAttempts = 6
@@ -84,7 +87,7 @@ struct LaneRig {
       planner: OutcomePlanner(records: OutcomeRecords(topics: topics, prefix: ""), schedule: policy.schedule),
       deadline: { _, _ in nil },
       metrics: WorkerMetrics(worker: "mill", factory: PrometheusRegistry(describing: WorkerMetrics.helpTexts)),
-      logger: Logger(label: "mill") { _ in SwiftLogNoOpLogHandler() })
+      failures: FailureLog(worker: "mill", logger, clock: .system), logger: logger)
     state = Self.start(1, log, keeping: nil, rules, at: now)
     next = Dictionary(uniqueKeysWithValues: topics.sources.map { ($0, 0) })
     batch.attach(state.epoch)
