@@ -5,6 +5,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # Sorting and pattern matching must not depend on the machine's locale.
 export LC_ALL=C.UTF-8
+# Commands that change something need the operator's name, and a container has none.
+export USER=${USER:-$(id -un)}
 
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
   bold=$'\e[1m' dim=$'\e[2m' red=$'\e[31m' green=$'\e[32m' plain=$'\e[0m'

@@ -144,7 +144,7 @@ struct CommandLineTests {
       (["api", "history", "1"], "--from", .start), (["api", "history", "1"], "--until", .time),
       (["api", "test-notification"], "--wait", .wait), (["refunds", "check"], "--since", .time),
       (["compare", "-"], "--since", .time), (["compare", "-"], "--until", .time), (adopt, "--since", .time),
-      (["campaigns", "cancel", "x", "--why", "y"], "--wait", .wait),
+      (["campaigns", "resolve", "x", "3/1", "--why", "y"], "--wait", .wait),
       (["privacy", "erase", "--original-transaction-id", "1", "--why", "y"], "--wait", .wait),
       (["doctor"], "--wait", .wait),
     ]
@@ -183,9 +183,32 @@ struct CommandLineTests {
       case .time: return never + ["7", "earliest"]
       case .start: return never + ["7"]
       case .offset: return never
-      case .wait: return never + ["7", "0s", "2026-01-31", "latest"]
+      case .wait: return never + ["7", "0s", "2001-01-31", "latest"]
       }
     }
+  }
+
+  @Test("without a name, a command that changes something refuses, and a dry run does not")
+  func nameless() async throws {
+    let environment = ["USER": "", "MILLRACE_CONFIG": "/nonexistent.yaml"]
+    let changing: [[String]] = [
+      ["replay", "pause", "x"], ["backfill", "--from", "1d"], ["backfill", "stop", "x"],
+      ["quarantine", "resubmit", "--all"], ["subscriptions", "import", "-"],
+      ["campaigns", "start", "--product", "p", "--days", "1", "--reason", "1"],
+      ["webhooks", "pause", "crm"], ["api", "extend", "1", "--days", "1", "--reason", "1", "--why", "y"],
+      ["privacy", "erase", "--original-transaction-id", "1", "--why", "y"],
+    ]
+    for command in changing {
+      // The name is asked for before or after the configuration is read.
+      let named = try await CommandProcess.run(command + ["--by", "ann"], environment: environment)
+      #expect(named.status == 78, "\(command): \(named.err)")
+    }
+    for command in [["quarantine", "resubmit", "--all"], ["subscriptions", "import", "-"], ["replay", "pause", "x"]] {
+      let nameless = try await CommandProcess.run(command, environment: environment)
+      #expect(nameless.status == 64 && nameless.err.contains("--by"), "\(command): \(nameless.err)")
+    }
+    let dry = try await CommandProcess.run(["quarantine", "resubmit", "--all", "--dry-run"], environment: environment)
+    #expect(dry.status == 78, "\(dry.err)")
   }
 
   @Test("topics acls prints the processes of the configured workers, without asking Kafka")

@@ -60,7 +60,7 @@ extension APICommand {
         let audit = AuditLog(on: log, prefix: configuration.topics.prefix)
         return try await APIAccess.with(app, configuration, clock: clock) { client in
           let operation = ExtendOperation(
-            client, in: app.oneEnvironment, audit: audit, by: command.by ?? CommandingOptions.user, clock: clock)
+            client, in: app.oneEnvironment, audit: audit, by: try CommandingOptions.author(command.by), clock: clock)
           return try await command.extend(operation, on: console)
         }
       }

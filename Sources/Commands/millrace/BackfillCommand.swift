@@ -159,7 +159,7 @@ struct BackfillCommand: AsyncParsableCommand {
       try await conclude(finishesOnSignal: true) { console in
         let configuration = try command.options.shared.load().configuration
         let clock = MillraceClock(configuration.clock)
-        let by = command.by ?? CommandingOptions.user
+        let by = try CommandingOptions.author(command.by)
         // Check the flags before connecting.
         let selection = command.run == nil ? try command.flags.selection(in: configuration, now: clock.wallTime) : nil
         let log = try await command.options.connect(configuration, console: console)

@@ -90,7 +90,7 @@ extension CampaignsCommand {
         // Check the campaign before connecting.
         let campaign = try command.campaign(of: app, at: clock.wallTime)
         let campaigns = try await command.options.connect(configuration, console: console)
-        let decisions = try CampaignDecisions(campaigns, author: command.commanding.author, clock: clock)
+        let decisions = try CampaignDecisions(campaigns, author: try command.commanding.author, clock: clock)
         return try await APIAccess.with(app, configuration, clock: clock, part: 1) { client in
           let start = CampaignStart(campaigns, client: client, clock: clock)
           return try await command.adopt(campaign, start, decisions, on: console)
@@ -106,7 +106,7 @@ extension CampaignsCommand {
       let draft = CampaignDraft(product: product, days: days, reason: reason, storefronts: storefront)
       var campaign = try draft.campaign(
         id: id ?? CampaignStart.newID(), bundleId: app.settings.bundleId, environment: app.oneEnvironment,
-        at: requested, by: commanding.author)
+        at: requested, by: try commanding.author)
       campaign.until = until?.time(at: now)
       return campaign
     }

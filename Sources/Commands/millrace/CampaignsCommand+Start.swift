@@ -80,17 +80,17 @@ extension CampaignsCommand {
       }
     }
 
-    private var author: String { by ?? CommandingOptions.user }
+    private var author: String { get throws { try CommandingOptions.author(by) } }
 
     private func goOn(
       with campaign: Campaign, _ start: CampaignStart, on console: Console
     ) async throws -> CommandStatus {
-      if let result = try await start.find(campaign, by: author) {
+      if let result = try await start.find(campaign, by: try author) {
         return try report(result, of: campaign, on: console)
       }
       let overlapping = try await start.overlapping(campaign)
       guard try isAgreed(CampaignPlan(campaign, overlapping, isResumed: true), on: console) else { return .failure }
-      let (resumed, result) = try await start.resume(campaign.id, by: author, knowing: overlapping)
+      let (resumed, result) = try await start.resume(campaign.id, by: try author, knowing: overlapping)
       return try report(result, of: resumed, on: console)
     }
 
@@ -120,7 +120,7 @@ extension CampaignsCommand {
         product: product ?? "", days: days ?? 0, reason: reason ?? -1, storefronts: storefront)
       return try draft.campaign(
         id: CampaignStart.newID(), bundleId: app.settings.bundleId, environment: app.oneEnvironment,
-        at: clock.wallTime, by: author)
+        at: clock.wallTime, by: try author)
     }
 
     private func begin(
@@ -172,7 +172,7 @@ extension CampaignsCommand {
       try await conclude(finishesOnSignal: true) { console in
         let ids = try command.letters.map { try DeadLetterID($0) }
         let (campaigns, _) = try await command.options.connect(console: console)
-        let decisions = try CampaignDecisions(campaigns, author: command.commanding.author)
+        let decisions = try CampaignDecisions(campaigns, author: try command.commanding.author)
         let (campaign, letters) = try await decisions.candidates(for: command.id, among: ids)
         guard !letters.isEmpty else {
           console.err.note("No failure needs a decision about \(campaign.id).")
@@ -213,7 +213,7 @@ extension CampaignsCommand {
       let command = self
       try await conclude { console in
         let (campaigns, _) = try await command.options.connect(console: console)
-        let decisions = try CampaignDecisions(campaigns, author: command.by ?? CommandingOptions.user)
+        let decisions = try CampaignDecisions(campaigns, author: try CommandingOptions.author(command.by))
         console.err.note(CampaignDecisions.cancellationWarning)
         guard try command.consent.isGiven("Stop the retries of \(command.id)?", on: console) else { return .failure }
         let campaign = try await decisions.cancel(command.id, why: command.why)

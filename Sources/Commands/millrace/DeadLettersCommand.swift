@@ -174,7 +174,8 @@ struct DeadLettersCommand: AsyncParsableCommand {
       let asJSON = options.output.wantsJSON(console)
       var ids = try ids.map { try DeadLetterID($0) }
       let configuration = try options.shared.load().configuration
-      let operations = try await options.operations(author: commanding.author, console: console)
+      let operations = try await options.operations(
+        author: pace.dryRun ? "" : try commanding.author, console: console)
       let selection = self.ids.isEmpty ? try selecting.selection(in: configuration) : nil
       if let selection {
         try await WorkerOperations.check(reasons: selection.reasons, of: [operations])

@@ -65,7 +65,7 @@ struct PrivacyCommand: AsyncParsableCommand {
         let configuration = try command.shared.load().configuration
         let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
         let log = try await KafkaLog.connect(kafka, timeout: .seconds(15))
-        let erasure = try await CustomerErasure(configuration, on: log, author: command.commanding.author)
+        let erasure = try await CustomerErasure(configuration, on: log, author: try command.commanding.author)
         let ids = try await command.ids(erasure, console)
         guard !ids.isEmpty else {
           console.err.note("No row and no notification has this token. Nothing was erased.")

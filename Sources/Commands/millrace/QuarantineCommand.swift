@@ -1,11 +1,12 @@
 // `millrace quarantine list` and `millrace quarantine resubmit`
 
-import MillraceTime
+import AppStore
 import ArgumentParser
 import KafkaClient
 import MillraceRecords
 import Operations
 import MillraceCore
+import MillraceTime
 
 struct QuarantineCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -61,11 +62,12 @@ struct QuarantineCommand: AsyncParsableCommand {
         Writes the records that the ingress would have written, with the same ce_id, so duplicates are harmless. The \
         quarantine does not change; its retention empties it.
 
-        Exits with 1 if a record could not be written to Kafka, or if a body named with --id is still refused.
+        The audit trail has a line for it (millrace audit). Exits with 1 if a record could not be written to Kafka, or if \
+        a body named with --id is still refused.
 
         Examples:
           millrace quarantine resubmit --all --dry-run
-          millrace quarantine resubmit --id 3b0c44298fc1c149 --id 60303ae22b998861
+          millrace quarantine resubmit --id 3b0c44298fc1c149 --id 60303ae22b998861 --by ann
         """)
 
     @Flag(help: "All bodies.")
@@ -77,6 +79,9 @@ struct QuarantineCommand: AsyncParsableCommand {
     @Flag(help: "Show what would happen, without writing.")
     var dryRun = false
 
+    @Option(help: ArgumentHelp("The operator; by default this user.", valueName: "name"))
+    var by: String?
+
     @OptionGroup var output: OutputOptions
     @OptionGroup var shared: SharedOptions
 
@@ -87,6 +92,7 @@ struct QuarantineCommand: AsyncParsableCommand {
     func run() async throws {
       let command = self
       try await conclude(finishesOnSignal: true) { console in
+        let author = command.dryRun ? "" : try CommandingOptions.author(command.by)
         let configuration = try command.shared.load().configuration
         let catalog = try TopicCatalog.load(configuration)
         let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
@@ -96,8 +102,19 @@ struct QuarantineCommand: AsyncParsableCommand {
         let inventory = try await inventory(of: operation, console: console)
         let ids = try inventory.ids(matching: command.all ? nil : command.id)
         let reporter = Reporter<ResubmissionOutcome>(console.out, asJSON: command.output.wantsJSON(console))
-        let summary = try await operation.resubmit(
-          ids, by: readmission, router: catalog.router, isDryRun: command.dryRun, report: reporter.report)
+        let resubmit = {
+          try await operation.resubmit(
+            ids, by: readmission, router: catalog.router, isDryRun: command.dryRun, report: reporter.report)
+        }
+        let summary: ResubmissionSummary
+        if command.dryRun {
+          summary = try await resubmit()
+        } else {
+          let log = try await KafkaLog.connect(kafka, timeout: .seconds(15))
+          summary = try await AuditLog(on: log, prefix: configuration.topics.prefix).record(
+            .resubmit, by: author, clock: clock, selection: ["ids": .array(ids.sorted().map { .string($0) })], resubmit,
+            end: \.audited)
+        }
         console.err.note(summary.sentence(isDryRun: command.dryRun))
         return summary.status(named: !command.all)
       }

@@ -83,7 +83,7 @@ struct ReplayCommand: AsyncParsableCommand {
       let command = self
       try await conclude(finishesOnSignal: true) { console in
         let (replay, configuration) = try await command.options.connect(
-          author: command.commanding.author, console: console)
+          author: command.pace.dryRun ? "" : try command.commanding.author, console: console)
         if let worker = command.worker { try configuration.check(worker: worker) }
         let target: ReplayRequest.Target =
           command.worker.map { .worker($0) } ?? .topic(command.toTopic ?? "")
@@ -167,7 +167,7 @@ struct ReplayCommand: AsyncParsableCommand {
     func run() async throws {
       let command = self
       try await conclude(finishesOnSignal: true) { console in
-        let (name, author) = (command.steering.run, command.steering.author)
+        let (name, author) = (command.steering.run, try command.steering.author)
         guard command.here else {
           try await command.steering.runs.steer(name, .resume, by: author, on: console)
           return .success

@@ -25,7 +25,7 @@ struct SteeringOptions<Runs: SteeredRuns>: ParsableArguments {
 
   @OptionGroup var runs: Runs
 
-  var author: String { by ?? CommandingOptions.user }
+  var author: String { get throws { try CommandingOptions.author(by) } }
 }
 
 /// A command that sends one request to one run.
@@ -48,7 +48,7 @@ extension SteeringCommand {
   func run() async throws {
     let (steering, verb) = (steering, Self.verb)
     try await conclude { console in
-      try await steering.runs.steer(steering.run, verb, by: steering.author, on: console)
+      try await steering.runs.steer(steering.run, verb, by: try steering.author, on: console)
       return .success
     }
   }

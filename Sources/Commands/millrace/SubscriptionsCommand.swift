@@ -147,10 +147,10 @@ struct SubscriptionsCommand: AsyncParsableCommand {
         standard input). The worker `subscriptions` asks Apple within the app's budget and fills its tables; it \
         publishes no events about purchases of the past. An id is asked about once, however often it is imported, so \
         an interrupted import can be started again. Any other transaction of a customer works too, but takes a second \
-        call.
+        call. The audit trail has a line for it, without the ids (millrace audit).
 
         Examples:
-          millrace subscriptions import customers.txt
+          millrace subscriptions import customers.txt --by ann
           psql -At -c 'select original_transaction_id from customers' | millrace subscriptions import -
         """)
 
@@ -163,11 +163,15 @@ struct SubscriptionsCommand: AsyncParsableCommand {
     @Flag(help: "Ask again about ids that were imported before.")
     var again = false
 
+    @Option(help: ArgumentHelp("The operator; by default this user.", valueName: "name"))
+    var by: String?
+
     @OptionGroup var options: APICommand.Options
 
     func run() async throws {
       let command = self
       try await conclude(finishesOnSignal: true) { console in
+        let author = try CommandingOptions.author(command.by)
         let configuration = try command.options.shared.load().configuration
         let app = try APIApp(app: command.options.app, environment: command.options.environment, in: configuration)
         let environment = app.environment ?? (app.settings.environments.contains(.production) ? .production : .sandbox)
@@ -194,8 +198,19 @@ struct SubscriptionsCommand: AsyncParsableCommand {
         let topics = WorkerTopics(SubscriptionsWorker.self, configuration, policy)
         // This consumer is never run, so it never joins the group.
         let group = try KafkaConsumer(kafka, subscription: .group(topics.group, topics: []))
-        try await SubscriptionImport(on: log, prefix: configuration.topics.prefix, clock: clock)
-          .write(kept) { count in console.err.note("\(count) of \(kept.count) requests written") }
+        let prefix = configuration.topics.prefix
+        let selection: JSONObject = [
+          "bundleId": .string(app.settings.bundleId), "environment": .string(environment.rawValue),
+          "again": .bool(command.again),
+        ]
+        try await AuditLog(on: log, prefix: prefix).record(
+          .importRequest, by: author, clock: clock, target: SubscriptionsWorker.name, selection: selection
+        ) {
+          try await SubscriptionImport(on: log, prefix: prefix, clock: clock)
+            .write(kept) { count in console.err.note("\(count) of \(kept.count) requests written") }
+        } end: {
+          (.done, [.init("requested", Int64(kept.count))])
+        }
         guard !command.noWait else { return .success }
         let progress = ImportProgress(
           of: Set(kept.map(\.id)), in: SubscriptionImport.topics(of: topics, prefix: configuration.topics.prefix),

@@ -5,6 +5,7 @@ import ArgumentParser
 import KafkaClient
 import MillraceCore
 import MillraceRecords
+import MillraceTime
 import Operations
 
 struct TopicsCommand: AsyncParsableCommand {
@@ -53,26 +54,32 @@ struct TopicsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Show the difference, ask, then create and alter topics.",
       discussion: """
-        Exits with 1 if a step was refused or failed. The other steps are applied anyway.
+        Exits with 1 if a step was refused or failed. The other steps are applied anyway. The audit trail has a line for \
+        it (millrace audit).
 
         Examples:
           millrace topics apply
-          millrace topics apply --yes
+          millrace topics apply --yes --by ann
         """)
 
     @Flag(help: "Apply without confirmation, for scripts.")
     var yes = false
 
+    @Option(help: ArgumentHelp("The operator; by default this user.", valueName: "name"))
+    var by: String?
+
     @OptionGroup var shared: SharedOptions
 
     func run() async throws {
-      let (yes, shared) = (self.yes, self.shared)
+      let (yes, by, shared) = (self.yes, self.by, self.shared)
       try await conclude { console in
-        let operation = try TopicsOperation(try shared.load().configuration, console: console)
+        let configuration = try shared.load().configuration
+        let operation = try TopicsOperation(configuration, console: console)
         let survey = try await operation.survey()
         try show(survey, asJSON: false, on: console)
         if let objection = survey.objection { throw objection }
         guard !survey.changes.isEmpty else { return survey.status }
+        let author = try CommandingOptions.author(by)
         let question = "Apply \(HumanText.count(survey.changes.count, "change"))?"
         let approval = try Approval.of(
           isGiven: yes, canAsk: StandardInput.isTerminal, question: question
@@ -84,7 +91,12 @@ struct TopicsCommand: AsyncParsableCommand {
           console.err.note("nothing was changed")
           return .failure
         }
-        let failures = try await operation.apply(survey) { console.err.note($0) }
+        let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
+        let audit = AuditLog(
+          on: try await KafkaLog.connect(kafka, timeout: .seconds(15)), prefix: configuration.topics.prefix)
+        let failures = try await operation.apply(
+          survey, by: author, recordedIn: audit, clock: MillraceClock(configuration.clock)
+        ) { console.err.note($0) }
         for failure in failures { console.err.note("failed: \(failure)") }
         return failures.isEmpty ? survey.status : .failure
       }

@@ -61,11 +61,18 @@ struct CommandingOptions: ParsableArguments {
 
   var patience: Duration { wait.wait }
 
-  var author: String { by ?? Self.user }
+  var author: String { get throws { try Self.author(by) } }
 
-  /// The user of this process.
-  static var user: String {
+  /// Returns the operator's name: the value of `--by`, or the user of this process.
+  /// - Throws: ``OperationError`` if neither is known, as in a container.
+  static func author(_ by: String?) throws(OperationError) -> String {
     let environment = ProcessEnvironment.current
-    return environment["USER"] ?? environment["LOGNAME"] ?? "unknown"
+    for name in [by, environment["USER"], environment["LOGNAME"]] {
+      if let name, !name.allSatisfy(\.isWhitespace) { return name }
+      if by != nil { break }
+    }
+    throw OperationError(
+      .usage, "the operator has no name, and USER is not set", at: "--by",
+      remedy: "pass your name with --by; the audit trail has it")
   }
 }

@@ -41,6 +41,12 @@ package struct AuditRecord: Sendable, Hashable {
     package static let campaignResolve = Action(rawValue: "campaign-resolve")
     /// The retries of a mass extension were cancelled.
     package static let campaignCancel = Action(rawValue: "campaign-cancel")
+    /// Apple was asked about customers from before Millrace.
+    package static let importRequest = Action(rawValue: "import")
+    /// Quarantined bodies were verified again, and those now admitted were written.
+    package static let resubmit = Action(rawValue: "resubmit")
+    /// Topics were created or altered.
+    package static let topicsApply = Action(rawValue: "topics-apply")
     /// A run was paused.
     package static let pause = Action(rawValue: "pause")
     /// A run was resumed.

@@ -355,8 +355,8 @@ settings:
 # yaml-language-server: $schema=schemas/topic.schema.json
 name: millrace.audit
 description: >-
-  The audit log: every replay, requeue, discard, backfill and console action with its operator, selection, start time,
-  number of records and result. Written by `millrace`, the console and the workers; read by operators.
+  The audit log: every replay, requeue, discard, backfill, import, resubmission, change of topics and console action with
+  its operator, selection, start time, number of records and result. Written by `millrace`, the console and the workers; read by operators.
 keyed: true
 lanes: 1
 replication: 3

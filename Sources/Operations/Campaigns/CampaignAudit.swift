@@ -13,33 +13,13 @@ struct CampaignAudit {
   let by: String
   var why: String?
 
-  /// The result of an action.
-  typealias End = (result: AuditRecord.Result, counts: [AuditRecord.Count])
-
   /// Performs and records an action on a campaign. If the start cannot be recorded, nothing is done.
   /// - Parameter end: Converts the result for the audit trail.
   func record<Result>(
-    of campaign: Campaign, selection: JSONObject, _ work: () async throws -> Result, end: (Result) -> End
+    of campaign: Campaign, selection: JSONObject, _ work: () async throws -> Result, end: (Result) -> AuditLog.End
   ) async throws -> Result {
-    let audit = AuditLog(on: campaigns.log, prefix: campaigns.prefix)
-    let run = CommandID.new()
-    func record(_ phase: AuditRecord.Phase) -> AuditRecord {
-      AuditRecord(
-        run: run, action, phase, by: by, source: "millrace", at: clock.wallTime, why: why, target: campaign.id,
-        selection: selection)
-    }
-    func ended(_ end: End) -> AuditRecord {
-      record(.ended(part: AuditRecord.everything, result: end.result, counts: end.counts))
-    }
-    try await audit.append([record(.started(parts: 1))])
-    do {
-      let result = try await work()
-      await audit.endRegardless(ended(end(result)))
-      return result
-    } catch {
-      await audit.endEarly(by: error) { ended(($0, [])) }
-      throw error
-    }
+    try await AuditLog(on: campaigns.log, prefix: campaigns.prefix).record(
+      action, by: by, clock: clock, why: why, target: campaign.id, selection: selection, work, end: end)
   }
 }
 

@@ -83,7 +83,10 @@ extension ProcessRights {
       ]),
     ProcessRights(
       .command, "`millrace quarantine`", ["millrace-cli-quarantine"],
-      [.reads("millrace.quarantine"), .writes("appstore.notifications.*", when: "`resubmit`")]),
+      [
+        .reads("millrace.quarantine"),
+        .writes("appstore.notifications.*", "millrace.audit", when: "`resubmit`"),
+      ]),
     ProcessRights(
       .command, "`millrace dead-letters`", ["millrace-cli-dead-letters"],
       [
@@ -130,7 +133,7 @@ extension ProcessRights {
         .reads("appstore.subscriptions", "appstore.purchases", when: "`show`, `verify`"),
         .reads(
           "millrace.operations", "millrace.subscription-imports", "millrace.subscriptions.*", when: "`import`"),
-        .writes("millrace.subscription-imports", when: "`import`"),
+        .writes("millrace.subscription-imports", "millrace.audit", when: "`import`"),
         .describes(group: "millrace.subscriptions", when: "`import`"),
       ]),
     ProcessRights(
@@ -154,7 +157,7 @@ extension ProcessRights {
       [
         .reads("millrace.control", "appstore.notifications.tests"),
         .everyTopic("describes every topic", .reads, .describe),
-        .writes("millrace.control"),
+        .writes("millrace.control"), .describes(group: "millrace.<worker>"),
         .everyTopic("every topic", .settings, .describeConfigs),
       ]),
     ProcessRights(
@@ -163,6 +166,7 @@ extension ProcessRights {
         .everyTopic("describes every topic", .reads, .describe),
         .everyTopic(
           "creates topics and alters their settings", .writes, .create, .alter, .alterConfigs, when: "`apply`"),
+        .writes("millrace.audit", when: "`apply`"),
         .everyTopic("every topic", .settings, .describeConfigs),
       ]),
     ProcessRights(

@@ -57,6 +57,31 @@ import Testing
     #expect(trail.entries.map(\.result) == [.done])
   }
 
+  @Test func `an action of one part is recorded before and after it, whatever its end`() async throws {
+    let clock = ManualClock().clock
+    let log = InMemoryLog(clock: clock)
+    try log.createTopic(AuditRecord.topic, partitions: 1)
+    let audit = AuditLog(on: log, prefix: "")
+    struct Broken: Error {}
+    func run(_ by: String, fails: Bool, recordsAfterwards: Bool = false) async throws -> Int {
+      try await audit.record(
+        .resubmit, by: by, clock: clock, target: "t", selection: ["ids": ["a"]], recordsAfterwards: recordsAfterwards
+      ) {
+        if fails { throw Broken() }
+        return recordsAfterwards ? try await audit.trail().entries.count : 7
+      } end: {
+        (.done, [.init("published", Int64($0))])
+      }
+    }
+    #expect(try await run("ann", fails: false) == 7)
+    await #expect(throws: Broken.self) { try await run("bob", fails: true) }
+    #expect(try await run("eve", fails: false, recordsAfterwards: true) == 2, "the start is recorded after it")
+    let entries = try await audit.trail().entries
+    #expect(entries.map(\.by) == ["ann", "bob", "eve"] && entries.map(\.isOver) == [true, true, true])
+    #expect(entries.map { $0.result?.rawValue } == ["done", "failed", "done"])
+    #expect(entries[0].counts == [.init("published", 7)] && entries[0].action == .resubmit && entries[0].target == "t")
+  }
+
   @Test func `without the topic nothing is written, and the error contains the remedy`() async throws {
     let audit = AuditLog(on: InMemoryLog(clock: ManualClock().clock), prefix: "")
     let error = await #expect(throws: OperationError.self) { try await audit.append([Self.started("r")]) }

@@ -39,7 +39,7 @@ struct CommandProcess {
       program.map { Self.executable.deletingLastPathComponent().appendingPathComponent($0) } ?? Self.executable
     process.arguments = arguments
     // Removes the environment of the machine: a MILLRACE_ variable there must not affect a test.
-    process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { $1 }
+    process.environment = ["PATH": "/usr/bin:/bin", "USER": "ann"].merging(environment) { $1 }
     process.currentDirectoryURL = URL(filePath: Project.root)
     process.standardInput = input
     process.standardOutput = out

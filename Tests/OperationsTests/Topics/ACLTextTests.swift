@@ -50,6 +50,7 @@ import Testing
         \(quarantine) \(read) --topic t-millrace.quarantine
         # Only millrace-cli-quarantine, resubmit:
         \(quarantine) \(write) --topic t-appstore.notifications. \(prefixed)
+        \(quarantine) \(write) --topic t-millrace.audit
 
         """)
   }
