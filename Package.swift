@@ -417,8 +417,8 @@ let package = Package(
       [
         "TestEnvironment", "Operations", "MillraceCore", "MillraceRecords", "MillraceWorker", "KafkaClient", "AppStore",
         "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "MillraceTime",
-        "MillraceCLI", "MillraceTesting", "TestSupport", "Subscriptions", coreMetrics, crypto, lifecycle, logging,
-        metrics,
+        "MillraceCLI", "MillraceTesting", "TestSupport", "Forward", "HTTPWorkers", "Subscriptions", coreMetrics, crypto,
+        lifecycle, logging, metrics,
       ]),
     tests(
       "Console",

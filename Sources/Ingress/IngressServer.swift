@@ -1,6 +1,7 @@
 // Combines the HTTP server and the Kafka producer. On shutdown the HTTP server stops first.
 
 package import MillraceTime
+internal import AppStore
 internal import HummingbirdCore
 internal import Hummingbird
 internal import HummingbirdTLS
@@ -85,6 +86,14 @@ package struct IngressServer: Service {
     certificate = try settings.tls.files.map {
       try ServerCertificate(
         certificate: $0.certificate, key: $0.key, refreshInterval: details.certificateRefresh, logger: logger)
+    }
+    let now = MillraceClock.system.wallTime
+    if let end = certificate?.end.map({ Timestamp(millisecondsSince1970: Int64($0) * 1_000) }),
+      end - now < CertificateExpiry.notice
+    {
+      logger.warning(
+        end <= now ? "the certificate of the endpoint has expired" : "the certificate of the endpoint expires soon",
+        metadata: ["file": "\(settings.tls.certificate ?? "")", "end": "\(end.rfc3339)"])
     }
     admission = try NotificationAdmission(configuration, clock: clock, revocation: revocation)
     // In real time, which the log shows.

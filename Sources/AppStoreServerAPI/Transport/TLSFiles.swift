@@ -1,5 +1,6 @@
 // The certificates of an exchange's connections, from PEM files.
 
+package import AppStore
 internal import NIOSSL
 
 /// The files that a client's TLS connections use.
@@ -16,6 +17,18 @@ package struct TLSFiles: Sendable, Hashable {
     self.authority = authority
     self.certificate = certificate
     self.key = key
+  }
+
+  /// Returns the end of the first certificate of a PEM file; nil if the file has none.
+  package static func end(ofCertificate file: String) -> Timestamp? {
+    do {
+      return try NIOSSLCertificate.fromPEMFile(file).first.map {
+        Timestamp(millisecondsSince1970: Int64($0.notValidAfter) * 1_000)
+      }
+    } catch {
+      // Reading the file for its use reports it.
+      return nil
+    }
   }
 
   /// Reads the files.

@@ -1,6 +1,8 @@
 // `millrace doctor`
 
 internal import ArgumentParser
+import Consumption
+import Decoder
 import MillraceTime
 import MillraceCore
 import Operations
@@ -8,9 +10,11 @@ import Operations
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Check the deployment: configuration, files, topics, durability, a record, Apple, a test notification.",
+    abstract: "Check the deployment, from the configuration to workers, endpoints, Apple and a test notification.",
     discussion: """
-      Each finding says what to do. Prints a table on a terminal and JSON lines to a pipe. Calls Apple with the key of \
+      Each finding says what to do. On a terminal, prints the problems, grouped by cause and the first cause first, in at \
+      most 20 lines; --verbose prints every finding. Prints JSON lines to a pipe. Asks every HTTP server for its URL, \
+      without a signature. Calls Apple with the key of \
       each app in each of its environments, and has Apple post a TEST, which must arrive in Kafka.
 
       Exits with 0 if nothing is broken (warnings do not count), with 1 if something is, and with 78 if the \
@@ -18,12 +22,12 @@ struct DoctorCommand: AsyncParsableCommand {
 
       Examples:
         millrace doctor
-        millrace doctor --skip apple
+        millrace doctor --skip apple --verbose
         millrace doctor --json | jq 'select(.do)'
       """)
 
   @Option(
-    help: ArgumentHelp("Skip apple, test-notification or probe; may be repeated.", valueName: "part"))
+    help: ArgumentHelp("Skip apple, test-notification, probe or endpoints; may be repeated.", valueName: "part"))
   var skip: [Doctor.Part] = []
 
   @Option(help: ArgumentHelp("The app; by default all.", valueName: "bundle id"))
@@ -35,6 +39,9 @@ struct DoctorCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("How long to wait for Apple to post, or until when.", valueName: "duration"))
   var wait = TimeArgument(age: .seconds(60))
 
+  @Flag(help: "Print every finding, as soon as it is known.")
+  var verbose = false
+
   @OptionGroup var output: OutputOptions
   @OptionGroup var shared: SharedOptions
 
@@ -43,32 +50,61 @@ struct DoctorCommand: AsyncParsableCommand {
   func run() async throws {
     let command = self
     try await conclude(finishesOnSignal: true) { console in
-      let printer = DoctorPrinter(console.out, asJSON: command.output.wantsJSON(console))
-      let summary = try await command.summary(printer) { console.err.note($0) }
+      let asJSON = command.output.wantsJSON(console)
+      let printer = DoctorPrinter(console.out, asJSON: asJSON)
+      let report: @Sendable (DoctorFinding) throws -> Void = { finding in
+        if asJSON || command.verbose { try printer.print(finding) }
+      }
+      let summary = try await command.summary(report) { console.err.note($0) }
+      if !asJSON, !command.verbose {
+        let (out, report) = (console.out, DoctorReport(summary.findings))
+        try out.lines(report.lines(lineWidth: out.width, usesColor: out.usesColor))
+      }
       console.err.note(summary.sentence)
       return summary.status
     }
   }
 
   private func summary(
-    _ printer: DoctorPrinter, note: @escaping @Sendable (String) -> Void
+    _ report: @escaping @Sendable (DoctorFinding) throws -> Void, note: @escaping @Sendable (String) -> Void
   ) async throws -> DoctorSummary {
     let configuration: MillraceConfiguration
     do {
       configuration = try shared.load().configuration
     } catch {
       let findings = Doctor.findings(of: error)
-      for finding in findings { try printer.print(finding) }
+      for finding in findings { try report(finding) }
       return DoctorSummary(findings)
     }
     var options = Doctor.Options()
     options.skipped = Set(skip)
     (options.flags.app, options.flags.environment) = (app, environment)
     options.wait = wait.wait
+    options.forms = SharedOptions.workers
+    options.endpoints = try Self.endpoints(configuration)
+    options.postgres = { PostgresCheck.finding(configuration) }
     return try await Doctor(
-      configuration, options, clock: MillraceClock(configuration.clock), note: note, report: printer.print
+      configuration, options, clock: MillraceClock(configuration.clock), note: note, report: report
     )
     .run()
+  }
+
+  /// The servers that only the settings of single workers name.
+  private static func endpoints(_ configuration: MillraceConfiguration) throws -> [EndpointAddress] {
+    var endpoints: [EndpointAddress] = []
+    if configuration.workerNames.contains("consumption") {
+      let settings: ConsumptionSettings = try configuration.settings(of: "consumption")
+      if let url = settings.http.url, settings.providers.contains(.http) {
+        endpoints.append(EndpointAddress("workers.consumption.settings.http", url: url))
+      }
+    }
+    if configuration.workerNames.contains("decoder") {
+      let settings: DecoderSettings = try configuration.settings(of: "decoder")
+      if let url = settings.registryURL {
+        endpoints.append(EndpointAddress("workers.decoder.settings.schemaRegistry", url: url))
+      }
+    }
+    return endpoints
   }
 }
 

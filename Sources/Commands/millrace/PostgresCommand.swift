@@ -19,18 +19,24 @@ struct PostgresCommand: ParsableCommand {
   @Argument(parsing: .captureForPassthrough, help: "migrate or status, with the options of millrace-postgres.")
   var arguments: [String] = []
 
-  func run() throws {
-    let name = "millrace-postgres"
+  private static let name = "millrace-postgres"
+
+  /// The path of the program; nil if it is not installed.
+  static var program: String? {
     // Without /proc only PATH is searched.
     let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let folders =
       [own.map { URL(filePath: $0).deletingLastPathComponent().path }].compactMap(\.self)
       + (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
-    for folder in folders where FileManager.default.isExecutableFile(atPath: "\(folder)/\(name)") {
-      let words = [name] + (arguments.isEmpty ? ["--help"] : arguments)
+    return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+  }
+
+  func run() throws {
+    if let program = Self.program {
+      let words = [Self.name] + (arguments.isEmpty ? ["--help"] : arguments)
       var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-      execv("\(folder)/\(name)", &pointers)
+      execv(program, &pointers)
     }
-    throw ValidationError("\(name) is not installed: it has to be in the folder of millrace, or in PATH")
+    throw ValidationError("\(Self.name) is not installed: it has to be in the folder of millrace, or in PATH")
   }
 }

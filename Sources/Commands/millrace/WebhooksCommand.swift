@@ -147,7 +147,8 @@ extension WebhookControl {
       let configuration = try control.shared.load().configuration
       let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
       try await WebhookOperations(configuration, kafka).control(
-        control.name, verb, by: try CommandingOptions.author(control.by), at: MillraceClock(configuration.clock).wallTime)
+        control.name, verb, by: try CommandingOptions.author(control.by),
+        at: MillraceClock(configuration.clock).wallTime)
       console.err.note("\(verb.rawValue): said")
       return .success
     }

@@ -137,7 +137,7 @@ package struct EndpointReply: Sendable {
     return facts
   }
 
-  /// What happened, for the log of the circuit; nil if the endpoint decided.
+  /// The failure, for the log of the circuit; nil if the endpoint decided.
   package var cause: String? {
     switch answer {
     case .failed(_, let detail): detail

@@ -151,6 +151,8 @@ package struct WorkerSettingsForm: Sendable {
   let covers: @Sendable (String) -> Bool
   let problems: @Sendable (_ name: String, MillraceConfiguration) -> [MillraceError.Problem]
   let lines: @Sendable (_ name: String, LoadedConfiguration) -> [LoadedConfiguration.Line]
+  /// The files that the settings of a worker name.
+  let files: @Sendable (_ name: String, MillraceConfiguration) -> [(key: String, path: String)]
   /// The rows of the reference.
   let rows: [ConfigurationReference.Row]
 
@@ -169,6 +171,10 @@ package struct WorkerSettingsForm: Sendable {
       let unread = loaded.configuration.workers[name]?.settings ?? UnreadSettings()
       let read = unread.read(as: type, of: name, in: loaded.configuration)
       return LoadedConfiguration.lines(Settings.table.settings, of: read.value, sources: read.sources, indent: 3)
+    }
+    files = { name, configuration in
+      let read = (configuration.workers[name]?.settings ?? UnreadSettings()).read(as: type, of: name, in: configuration)
+      return Settings.table.files(of: read.value, label: "workers.\(name).settings.")
     }
     rows = ConfigurationReference.rows(
       Settings.table, of: Settings(), variable: { ["workers", "<name>", "settings"] + $0 })

@@ -105,8 +105,8 @@ package final class RepeatedLog: Service {
     flush(all: true)
   }
 
-  /// Reports the counted events of the reasons whose line is due.
-  /// - Parameter all: Whether to report those of all reasons.
+  /// Reports the counted events of each reason whose line is due.
+  /// - Parameter all: Whether to report every reason.
   package func flush(all: Bool = false) {
     let now = clock.now.elapsed
     for line in lines.withLock({ $0.due(at: now, all: all) }) { log(line) }

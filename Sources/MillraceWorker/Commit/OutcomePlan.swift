@@ -26,7 +26,7 @@ struct OutcomePlan: Sendable {
   var ending: Ending
   /// The number of handler runs so far, as a delayed record states it.
   var attempt = 0
-  /// What happened, for the log.
+  /// The description of the failure, for the log.
   var detail = ""
   /// The answer of the call that failed, for the log.
   var answer: CallAnswer?

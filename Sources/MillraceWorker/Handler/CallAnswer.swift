@@ -17,7 +17,7 @@ package struct CallAnswer: Sendable, Hashable {
   /// at debug level.
   package var detailIsForeign = false
 
-  /// Creates an answer of which nothing but the status is known.
+  /// Creates an answer with a status alone.
   package init(status: Int? = nil) { self.status = status }
 
   /// The answer of Apple's API. Apple's message is part of the error's description.

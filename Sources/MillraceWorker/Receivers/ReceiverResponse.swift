@@ -48,7 +48,7 @@ package enum ReceiverReply: Sendable, Hashable {
     }
   }
 
-  /// What happened, for the log.
+  /// The failure, for the log.
   package var cause: String {
     switch self {
     case .answered(_, let status): "answered \(status)"

@@ -64,7 +64,9 @@ enum ConfigurationChecks {
   }
 
   /// Checks the files that a configuration names.
-  static func files(_ configuration: MillraceConfiguration, clock: MillraceClock) -> [DoctorFinding] {
+  static func files(
+    _ configuration: MillraceConfiguration, workers forms: [WorkerSettingsForm] = [], clock: MillraceClock
+  ) -> [DoctorFinding] {
     var findings: [DoctorFinding] = []
     func look(_ read: () throws -> Void) {
       do {
@@ -87,6 +89,12 @@ enum ConfigurationChecks {
     }
     if let files = configuration.ingress.tls.files {
       for file in [files.certificate, files.key] { look { _ = try Files.read(file) } }
+    }
+    for (key, path) in configuration.files(workers: forms)
+    where !findings.contains(where: { $0.subject?.contains(path) == true }) {
+      look {
+        do throws(MillraceError) { _ = try Files.read(path) } catch { throw error.under(key: key) }
+      }
     }
     guard findings.isEmpty else { return findings }
     return [DoctorFinding(.files, .good, "topic files, keys, secrets and certificates are readable")]

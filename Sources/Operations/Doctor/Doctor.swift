@@ -18,6 +18,8 @@ package struct Doctor: Sendable {
     case testNotification = "test-notification"
     /// The record that is written and read back.
     case probe
+    /// The requests to HTTP servers.
+    case endpoints
   }
 
   /// The options of a check.
@@ -30,6 +32,14 @@ package struct Doctor: Sendable {
     package var wait = Duration.seconds(60)
     /// The time limit for the cluster's answer.
     package var timeout = Duration.seconds(15)
+    /// The time limit for the answer of an HTTP server.
+    package var endpointTimeout = Duration.seconds(5)
+    /// The worker types whose files are checked.
+    package var forms: [WorkerSettingsForm] = []
+    /// HTTP servers that only the settings of a worker type name.
+    package var endpoints: [EndpointAddress] = []
+    /// Checks the database; nil if none is configured.
+    package var postgres: (@Sendable () -> DoctorFinding?)?
 
     /// The defaults: nothing is skipped.
     package init() {}
@@ -68,9 +78,13 @@ package struct Doctor: Sendable {
       for finding in new { try report(finding) }
     }
     try add(ConfigurationChecks.findings(configuration))
-    try add(ConfigurationChecks.files(configuration, clock: clock))
+    try add(ConfigurationChecks.files(configuration, workers: options.forms, clock: clock))
+    // Certificates are valid in real time.
+    try add(
+      CertificateChecks.findings(configuration, workers: options.forms, at: MillraceClock.system.wallTime))
     let log = try await cluster(add)
     try Task.checkCancellation()
+    try await servers(add)
     try await apple(log, add)
     return DoctorSummary(findings)
   }
@@ -94,7 +108,7 @@ package struct Doctor: Sendable {
     } catch {
       try add([DoctorFinding(.cluster, error)])
       try add(
-        [DoctorFinding.Check.topics, .replicas, .durability, .transactions, .probe].map {
+        [DoctorFinding.Check.topics, .replicas, .durability, .transactions, .probe, .workers].map {
           DoctorFinding($0, .skipped, "the cluster did not answer")
         })
       return nil
@@ -116,6 +130,10 @@ package struct Doctor: Sendable {
         kafka: kafka, prefix: configuration.topics.prefix, clock: .system, timeout: options.timeout
       ).findings(present.map { ($0.topic, $0.partitions) }))
     let log = KafkaLog(kafka, cluster: survey.cluster)
+    try add(
+      survey.cluster.isEmbedded
+        ? [DoctorFinding(.workers, .skipped, "an embedded cluster does not tell who is in a group")]
+        : await WorkerChecks(kafka, configuration, timeout: options.timeout).findings())
     guard !options.skipped.contains(.probe) else {
       try add([DoctorFinding(.probe, .skipped, "by option")])
       return log
@@ -125,6 +143,22 @@ package struct Doctor: Sendable {
       await ClusterChecks.probe(log, prefix: configuration.topics.prefix, clock: .system, limit: options.timeout)
     ])
     return log
+  }
+
+  // MARK: - Servers
+
+  private func servers(_ add: ([DoctorFinding]) throws -> Void) async throws {
+    if options.skipped.contains(.endpoints) {
+      try add([DoctorFinding(.endpoints, .skipped, "by option")])
+    } else {
+      let addresses = try EndpointAddress.all(configuration) + options.endpoints
+      if addresses.isEmpty { try add([DoctorFinding(.endpoints, .good, "the configuration names none")]) }
+      for address in addresses {
+        try add([await address.finding(timeout: options.endpointTimeout)])
+        try Task.checkCancellation()
+      }
+    }
+    try add([options.postgres?() ?? DoctorFinding(.postgres, .good, "no database is configured")])
   }
 
   // MARK: - Apple

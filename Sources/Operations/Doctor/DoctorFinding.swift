@@ -11,6 +11,8 @@ package struct DoctorFinding: Sendable, Hashable {
     case configuration
     /// The files that the configuration names are readable and valid.
     case files
+    /// No certificate expires soon.
+    case certificates
     /// The brokers answer.
     case cluster
     /// The topics match their files.
@@ -23,6 +25,12 @@ package struct DoctorFinding: Sendable, Hashable {
     case transactions
     /// A record that was written can be read.
     case probe
+    /// Every configured worker has a process.
+    case workers
+    /// The HTTP servers that workers need answer.
+    case endpoints
+    /// The database answers.
+    case postgres
     /// Apple accepts the key of each app.
     case apple
     /// Apple's test notification arrives in Kafka.
@@ -61,7 +69,8 @@ package struct DoctorFinding: Sendable, Hashable {
   /// The duration of the check, if it is meaningful.
   package var time: Duration?
 
-  init(
+  /// Creates a finding.
+  package init(
     _ check: Check, _ severity: Severity, _ what: String, of subject: String? = nil, remedy: String? = nil,
     time: Duration? = nil
   ) {

@@ -1,4 +1,4 @@
-// Tests the log lines about failed runs: how many there are, and what they may say.
+// Tests the number and the content of the log lines about failed runs.
 
 import AppStore
 import Logging

@@ -8,7 +8,10 @@ import Foundation
 import KafkaClient
 import MillraceCore
 import MillraceRecords
+import Forward
+import HTTPWorkers
 import MillraceTesting
+import MillraceWorker
 import TestEnvironment
 import Testing
 
@@ -64,6 +67,10 @@ struct DoctorConfigurationTests {
       ("trust.roots", { $0.trust.roots = ["/nowhere"] }),
       ("apps[0].api.privateKeyFile", { $0.apps[0].api.privateKeyFile = "/nowhere" }),
       ("/nowhere", { ($0.ingress.tls.certificate, $0.ingress.tls.key) = ("/nowhere", "/dev/null") }),
+      ("postgres.passwordFile", { $0.postgres.passwordFile = "/nowhere" }),
+      ("privacy.keyFile", { $0.privacy.keyFile = "/nowhere" }),
+      ("kafka.properties.ssl.key.location", { $0.kafka.properties = ["ssl.key.location": "/nowhere"] }),
+      ("workers.w.handler.secretFile", { $0.workers["w", default: WorkerEntry()].handler.secretFile = "/nowhere" }),
     ]
     for (place, change) in table {
       var configuration = try sound()
@@ -73,6 +80,86 @@ struct DoctorConfigurationTests {
       #expect(findings.contains { $0.subject?.contains(place) == true }, "\(findings)")
       #expect(DoctorSummary(findings).status == .configuration)
     }
+  }
+
+  @Test("the files that a worker's own settings name are read too")
+  func workerFiles() throws {
+    var configuration = try sound()
+    try configuration.setSettings("{url: 'http://a', secretFile: /nowhere}", of: "webhook-crm")
+    try configuration.setSettings("{url: 'http://a', headerFiles: {X-Key: /elsewhere}}", of: "forward-old")
+    let forms = [WebhookWorker.settingsForm(named: "webhook-<name>"), Forwarder.settingsForm]
+    let findings = ConfigurationChecks.files(configuration, workers: forms, clock: .system)
+    #expect(findings.count == 2 && findings.allSatisfy { $0.severity == .configuration })
+    for key in ["workers.webhook-crm.settings.secretFile", "workers.forward-old.settings.headerFiles.X-Key"] {
+      #expect(findings.contains { $0.subject?.contains(key) == true }, "\(findings)")
+    }
+  }
+
+  @Test("a certificate is a warning for three weeks before its end, and then a failure")
+  func certificates() throws {
+    let folder = try TemporaryDirectory()
+    let now = Timestamp(millisecondsSince1970: 1_767_225_600_000)
+    let day = Duration.seconds(86_400)
+    let pem = try SigningChain.generate(notBefore: now - day, notAfter: now + day * 100).pem
+    var configuration = try sound()
+    configuration.ingress.tls.certificate = try folder.write(pem, to: "leaf.pem")
+    for (days, severity) in [
+      (0, DoctorFinding.Severity.good), (78, .good), (80, .warning), (99, .warning), (101, .failure),
+    ] {
+      let findings = CertificateChecks.findings(configuration, workers: [], at: now + day * days)
+      #expect(findings.map(\.severity) == [severity], "\(days)")
+      #expect(severity == .good || findings[0].subject == "ingress.tls.certificate")
+    }
+  }
+
+  @Test("workers without a process are named, and the others are counted")
+  func workers() {
+    #expect(WorkerChecks.findings([:]).map(\.severity) == [.good])
+    let running = WorkerChecks.findings(["refunds": 2, "subscriptions": 1])
+    #expect(running.map(\.what) == ["2 workers run, with 3 members"] && running[0].severity == .good)
+    let absent = WorkerChecks.findings(["refunds": 0, "subscriptions": 1, "winback": 0])
+    #expect(absent.map(\.subject) == ["refunds", "winback"] && absent.allSatisfy { $0.severity == .failure })
+  }
+
+  @Test("an endpoint answers unless it fails, is gone or does not respond")
+  func endpoints() {
+    let address = EndpointAddress("workers.w.handler", url: "https://u:hunter2@a/hook?key=hunter2")
+    let table: [(Result<Int, TransportFailure>?, DoctorFinding.Severity, String)] = [
+      (.success(204), .good, "204"), (.success(401), .good, "401"), (.success(405), .good, "405"),
+      (.success(410), .failure, "410"), (.success(500), .failure, "500"), (.success(503), .failure, "503"),
+      (.failure(TransportFailure("connection refused", .notSent)), .failure, "connection refused"),
+      (nil, .failure, "no answer within 5s"),
+    ]
+    for (answer, severity, word) in table {
+      let finding = address.finding(answer, .seconds(5))
+      #expect(finding.severity == severity && finding.what.contains(word), "\(finding)")
+      #expect(finding.subject == "workers.w.handler" && finding.remedy?.contains("hunter2") != true)
+    }
+  }
+
+  @Test("a server that is not there is a failure, within the time limit")
+  func absentEndpoint() async {
+    let finding = await EndpointAddress("workers.w.handler", url: "http://127.0.0.1:1/").finding(timeout: .seconds(5))
+    #expect(finding.severity == .failure && finding.what.hasPrefix("no answer"), "\(finding)")
+  }
+
+  @Test("a report groups findings by cause, problems first, in at most 20 lines")
+  func report() {
+    var findings = (1...30).map {
+      DoctorFinding(.topics, .failure, "the topic is missing", of: "t\($0)", remedy: "run millrace topics apply")
+    }
+    findings.insert(DoctorFinding(.files, .warning, "old", of: "f", remedy: "renew it"), at: 0)
+    findings += [DoctorFinding(.cluster, .good, "3 brokers answer"), DoctorFinding(.probe, .skipped, "by option")]
+    let lines = DoctorReport(findings).lines(lineWidth: nil, usesColor: false)
+    #expect(
+      lines == [
+        "topics: t1, t2, t3 and 27 more: the topic is missing", "    → run millrace topics apply", "files: f: old",
+        "    → renew it", "good: cluster",
+      ])
+    let many = (1...40).map { DoctorFinding(.durability, .failure, "cause \($0)", of: "t", remedy: "do \($0)") }
+    let cut = DoctorReport(many + findings).lines(lineWidth: nil, usesColor: false)
+    #expect(cut.count == 20 && cut[0].contains("cause 1") && cut[18] == "33 more; --verbose shows all", "\(cut)")
+    #expect(DoctorReport([]).lines(lineWidth: nil, usesColor: false).isEmpty)
   }
 
   @Test("a configuration that cannot be loaded has one finding for each problem")
@@ -239,7 +326,8 @@ struct DoctorClusterTests {
     let cluster = try #require(summary.findings.first { $0.check == .cluster })
     #expect(cluster.severity == .failure && cluster.remedy?.contains("kafka.bootstrapServers") == true)
     let skipped = summary.findings.filter { $0.severity == .skipped }.map(\.check)
-    #expect(skipped == [.topics, .replicas, .durability, .transactions, .probe, .apple, .testNotification])
+    #expect(
+      skipped == [.topics, .replicas, .durability, .transactions, .probe, .workers, .apple, .testNotification])
     #expect(summary.status == .failure && summary.sentence.contains("skipped"))
   }
 
