@@ -8,6 +8,8 @@ public struct GroupMember: Sendable, Hashable {
   public var instance: String?
   /// The address from which the member joined.
   public var host: String
+  /// The partitions that are assigned to the member.
+  public var partitions: Set<TopicPartition> = []
 
   /// Creates a member.
   public init(id: String, instance: String?, host: String) {
@@ -58,5 +60,11 @@ extension GroupMember {
       id: text(rd_kafka_MemberDescription_consumer_id(native)) ?? "",
       instance: text(rd_kafka_MemberDescription_group_instance_id(native)),
       host: text(rd_kafka_MemberDescription_host(native)) ?? "")
+    let assignment = rd_kafka_MemberDescription_assignment(native)
+    guard let list = assignment.flatMap({ rd_kafka_MemberAssignment_partitions($0) })?.pointee else { return }
+    for element in UnsafeBufferPointer(start: list.elems, count: Int(list.cnt)) {
+      guard let topic = text(element.topic) else { continue }
+      partitions.insert(TopicPartition(topic: topic, partition: element.partition))
+    }
   }
 }

@@ -32,6 +32,7 @@ struct CommandLineTests {
       ["refunds"], ["refunds", "check"], ["campaigns"], ["campaigns", "list"], ["campaigns", "start"],
       ["campaigns", "show"], ["campaigns", "resolve"], ["campaigns", "cancel"], ["backfill"], ["backfill", "run"],
       ["backfill", "list"], ["backfill", "pause"], ["backfill", "resume"], ["backfill", "stop"], ["doctor"],
+      ["status"],
     ]
     for command in commands {
       let result = try await CommandProcess.run(command + ["--help"])

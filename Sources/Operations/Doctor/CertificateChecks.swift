@@ -4,7 +4,7 @@ internal import AppStore
 internal import AppStoreServerAPI
 internal import MillraceCore
 
-/// Checks the certificates that processes present: the ingress's, and those of clients.
+/// Checks the certificates of the ingress and of clients.
 enum CertificateChecks {
   static func findings(
     _ configuration: MillraceConfiguration, workers forms: [WorkerSettingsForm], at now: Timestamp

@@ -133,7 +133,7 @@ package struct Doctor: Sendable {
     try add(
       survey.cluster.isEmbedded
         ? [DoctorFinding(.workers, .skipped, "an embedded cluster does not tell who is in a group")]
-        : await WorkerChecks(kafka, configuration, timeout: options.timeout).findings())
+        : await WorkerChecks.findings(of: configuration, kafka, timeout: options.timeout))
     guard !options.skipped.contains(.probe) else {
       try add([DoctorFinding(.probe, .skipped, "by option")])
       return log

@@ -29,7 +29,7 @@ package struct DoctorReport: Sendable {
     let groups = groups()
     var lines: [String] = []
     var shown = 0
-    // The last two lines say what is well and what was left out.
+    // Two lines are left: the checks without a problem, and the number of groups left out.
     for group in groups where lines.count + 2 <= Self.maximumLines - 2 {
       let finding = group.first
       let style: TextStyle = finding.severity == .warning ? .yellow : .red

@@ -1,31 +1,32 @@
 // Checks whether each configured worker runs: whether its consumer group has a member.
 
-internal import KafkaClient
-internal import MillraceCore
+package import KafkaClient
+package import MillraceCore
 internal import MillraceRecords
 
 /// Checks the processes of the configured workers.
-struct WorkerChecks: Sendable {
-  private let admin: KafkaAdmin
-  private let configuration: MillraceConfiguration
-  private let timeout: Duration
-
-  init(_ kafka: KafkaConfiguration, _ configuration: MillraceConfiguration, timeout: Duration) {
-    admin = KafkaAdmin(kafka)
-    (self.configuration, self.timeout) = (configuration, timeout)
-  }
-
-  func findings() async -> [DoctorFinding] {
-    var members: [String: Int] = [:]
+package enum WorkerChecks {
+  /// The members of the group of each configured worker.
+  package static func members(
+    of configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, timeout: Duration
+  ) async throws(KafkaError) -> [String: [GroupMember]] {
+    let admin = KafkaAdmin(kafka)
+    var members: [String: [GroupMember]] = [:]
     for name in configuration.workerNames {
       let topics = WorkerTopics(worker: name, inputs: [], delays: [], prefix: configuration.topics.prefix)
-      do {
-        members[name] = try await admin.members(ofGroup: topics.group, timeout: timeout).count
-      } catch {
-        return [DoctorFinding(.workers, error, of: topics.group)]
-      }
+      members[name] = try await admin.members(ofGroup: topics.group, timeout: timeout)
     }
-    return Self.findings(members)
+    return members
+  }
+
+  static func findings(
+    of configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, timeout: Duration
+  ) async -> [DoctorFinding] {
+    do {
+      return findings(try await members(of: configuration, kafka, timeout: timeout).mapValues(\.count))
+    } catch {
+      return [DoctorFinding(.workers, error)]
+    }
   }
 
   /// - Parameter members: The number of members of each worker's group.

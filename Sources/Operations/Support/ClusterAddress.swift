@@ -20,7 +20,7 @@ extension KafkaConfiguration {
   /// Describes the cluster, as the first request of a command.
   ///
   /// - Throws: `KafkaError` whose operation names the cluster's address.
-  func describeCluster(timeout: Duration) async throws(KafkaError) -> ClusterDescription {
+  package func describeCluster(timeout: Duration) async throws(KafkaError) -> ClusterDescription {
     do {
       return try await KafkaAdmin(self).describeCluster(timeout: timeout)
     } catch {

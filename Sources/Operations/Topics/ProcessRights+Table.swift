@@ -161,6 +161,14 @@ extension ProcessRights {
         .everyTopic("every topic", .settings, .describeConfigs),
       ]),
     ProcessRights(
+      .command, "`millrace status`", ["millrace-cli-status"],
+      [
+        .reads(
+          "appstore.notifications.*", "appstore.events.*", "millrace.quarantine", "millrace.<worker>.*",
+          "millrace.operations", "millrace.campaigns", "millrace.backfills", "millrace.audit"),
+        .describes(group: "millrace.<worker>"),
+      ]),
+    ProcessRights(
       .program, "`millrace topics`", ["millrace-topics"],
       [
         .everyTopic("describes every topic", .reads, .describe),
