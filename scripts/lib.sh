@@ -272,6 +272,28 @@ wait_for_file() {
   done
 }
 
+# librdkafka_version PREFIX [COMMAND...] prints the version of librdkafka that a worker logs, if this command starts it. The
+# cluster kafka_servers has the worker's topics, with this prefix.
+librdkafka_version() {
+  local log=$temporary/version.log tries=1200 pid
+  cat >"$temporary/version.yaml" <<YAML
+kafka: { bootstrapServers: "$kafka_servers", durability: relaxed, properties: { debug: generic } }
+topics: { prefix: "$1" }
+workers: { refunds: {} }
+admin: { port: 0 }
+logging: { level: trace }
+YAML
+  "${@:2}" "$bin/millrace-refunds" --config "$temporary/version.yaml" >"$log" 2>&1 &
+  pid=$!
+  until grep -q 'librdkafka v' "$log"; do
+    { kill -0 "$pid" 2>/dev/null && [ $((tries--)) -gt 0 ]; } ||
+      { stop "$pid" || true; tail -n 20 "$log" >&2; die "the worker did not log the version of librdkafka"; }
+    sleep 0.1
+  done
+  stop "$pid" || { tail -n 20 "$log" >&2; die "the worker ended with status $? after SIGTERM"; }
+  grep -m 1 -o 'librdkafka v[^ ]*' "$log" | cut -d v -f 2
+}
+
 # count_blocks PAGE prints the number of blocks of commands in a page: those that open with ```sh follow.
 count_blocks() { grep -c '^```sh follow$' "$1" || die "$1 has no block that opens with \`\`\`sh follow"; }
 

@@ -15,6 +15,9 @@ public struct BrokerProblem: Sendable, Hashable, CustomStringConvertible {
     case tls
     /// The broker does not accept the credentials or the authentication mechanism.
     case authentication
+    /// The broker refused SCRAM, and this librdkafka is too old for SCRAM with Kafka 4.0 and later. Older brokers refuse
+    /// only the credentials.
+    case oldSCRAM
     /// There is no token for the broker.
     case token
   }
@@ -23,7 +26,7 @@ public struct BrokerProblem: Sendable, Hashable, CustomStringConvertible {
   public var broker: String
   /// The kind of failure.
   public var kind: Kind
-  /// librdkafka's message, on one line.
+  /// librdkafka's message, on one line. Of ``Kind/oldSCRAM`` it also names the version of librdkafka and the cause.
   public var words: String
 
   /// `broker: kind: message`.
@@ -33,13 +36,13 @@ public struct BrokerProblem: Sendable, Hashable, CustomStringConvertible {
     case .connection: "\(broker): \(words)"
     case .securityProtocol: "\(broker): the listener probably speaks another protocol: \(words)"
     case .tls: "\(broker): the TLS handshake failed: \(words)"
-    case .authentication: "\(broker): authentication failed: \(words)"
+    case .authentication, .oldSCRAM: "\(broker): authentication failed: \(words)"
     case .token: "no token: \(words)"
     }
   }
 
   /// Whether retrying cannot help: the configuration or the cluster's users have to change.
-  public var needsCorrection: Bool { kind == .tls || kind == .authentication }
+  public var needsCorrection: Bool { kind == .tls || kind == .authentication || kind == .oldSCRAM }
 
   /// Creates a problem, for tests.
   package init(broker: String, kind: Kind, words: String) {
@@ -52,8 +55,9 @@ public struct BrokerProblem: Sendable, Hashable, CustomStringConvertible {
   /// `sasl_ssl://host:9093/bootstrap: Connect to ipv4#10.0.0.1:9093 failed: Connection refused (after 0ms in state
   /// CONNECT)`.
   ///
+  /// - Parameter version: The version of librdkafka, as `rd_kafka_version` encodes it.
   /// - Returns: nil for errors that do not name a broker, other than a missing token.
-  init?(code: KafkaError.Code, text: String) {
+  init?(code: KafkaError.Code, text: String, version: Int32 = rd_kafka_version()) {
     if text.hasPrefix(Self.noToken) {
       (broker, kind, words) = ("", .token, Self.oneLine(text.dropFirst(Self.noToken.count)))
       return
@@ -72,13 +76,25 @@ public struct BrokerProblem: Sendable, Hashable, CustomStringConvertible {
     case RD_KAFKA_RESP_ERR__SSL.rawValue: kind = .tls
     case RD_KAFKA_RESP_ERR__AUTHENTICATION.rawValue, RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE.rawValue,
       RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED.rawValue, RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM.rawValue:
-      kind = .authentication
+      // The broker's message names the mechanism, and is the same for a wrong password.
+      kind = version < Self.scramMended && words.contains("SCRAM") ? .oldSCRAM : .authentication
     default:
       kind =
         words.contains("security.protocol") || words.contains("SSL listener") ? .securityProtocol : .connection
     }
     broker = String(name)
     self.words = Self.oneLine(words)
+    if kind == .oldSCRAM {
+      self.words += " (librdkafka \(Self.text(of: version)) repeats the client nonce, which Kafka refuses since 4.0)"
+    }
+  }
+
+  /// librdkafka 2.6.1, the first that does not repeat the client nonce of SCRAM (librdkafka pull request 4895).
+  private static let scramMended: Int32 = 0x0206_0100
+
+  /// `2.0.2` for 0x020002ff.
+  private static func text(of version: Int32) -> String {
+    [24, 16, 8].map { String(version >> $0 & 0xff) }.joined(separator: ".")
   }
 
   private static let noToken = "Failed to acquire SASL OAUTHBEARER token: "

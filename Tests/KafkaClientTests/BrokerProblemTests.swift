@@ -57,6 +57,28 @@ import Testing
     #expect(BrokerProblem(code: .of(RD_KAFKA_RESP_ERR__TRANSPORT), text: "GroupCoordinator: it left") == nil)
   }
 
+  @Test(arguments: [
+    (0x0200_02ff as Int32, "SCRAM-SHA-512", "2.0.2"), (0x0206_00ff, "SCRAM-SHA-256", "2.6.0"),
+    (0x0206_01ff, "SCRAM-SHA-512", nil), (0x0208_00ff, "SCRAM-SHA-512", nil), (0x0210_00ff, "SCRAM-SHA-256", nil),
+    (0x0200_02ff, "PLAIN", nil),
+  ])
+  func `a refused SCRAM names the version of librdkafka only if Kafka 4 refuses that version`(
+    version: Int32, mechanism: String, named: String?
+  ) throws {
+    let said =
+      "SASL authentication error: Authentication failed during authentication due to invalid credentials with SASL "
+      + "mechanism \(mechanism)"
+    let problem = try #require(
+      BrokerProblem(
+        code: .of(RD_KAFKA_RESP_ERR__AUTHENTICATION),
+        text: "sasl_plaintext://k:9092/bootstrap: \(said) (after 5ms in state AUTH_REQ)", version: version))
+    #expect(problem.kind == (named == nil ? .authentication : .oldSCRAM) && problem.needsCorrection)
+    let cause = named.map {
+      " (librdkafka \($0) repeats the client nonce, which Kafka refuses since 4.0)"
+    }
+    #expect(problem.description == "k:9092: authentication failed: \(said)\(cause ?? "")")
+  }
+
   @Test func `each broker keeps its last problem, and a broken connection does not replace a specific one`() {
     var problems = BrokerProblems()
     problems.take(.of(RD_KAFKA_RESP_ERR__TRANSPORT), "a:1/bootstrap: Connection refused")

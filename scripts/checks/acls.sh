@@ -12,10 +12,12 @@
 #
 #   scripts/check acls    about five minutes; needs an installed Apache Kafka (see scripts/kafka), or it exits with 3
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+# shellcheck source=scripts/scram.sh
+. "$root/scripts/scram.sh"
 
 [ $# -eq 0 ] || usage
 cd "$root"
-jars=$(scripts/kafka found) || exit $?
+scripts/kafka found >/dev/null || exit $?
 need_swift
 need_packages "${build_packages[@]}" curl kcat python3
 
@@ -47,28 +49,13 @@ wait_for() {
 say "Starting three nodes of Kafka with a listener that authenticates, and with an authorizer"
 ingress=$(free_port) admin=$(free_port) production=$(free_port) sandbox=$(free_port) console=$(free_port)
 refunds_admin=$(free_port) console_admin=$(free_port)
-start_kafka "$temporary/kafka" --nodes 3 \
-  --set "listeners=PLAINTEXT://127.0.0.1:{port},SASL://127.0.0.1:{second},CONTROLLER://127.0.0.1:{control}" \
-  --set "advertised.listeners=PLAINTEXT://127.0.0.1:{port},SASL://127.0.0.1:{second}" \
-  --set 'listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT' \
-  --set sasl.enabled.mechanisms=SCRAM-SHA-512 \
-  --set "listener.name.sasl.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;" \
+start_scram_kafka "$temporary/kafka" --nodes 3 \
   --set authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer \
   --set super.users=User:ANONYMOUS
 export BOOTSTRAP=$kafka_servers
-sasl=$(cat "$temporary/kafka/second-servers")
-
-# tool CLASS ARGUMENT... runs one of Kafka's own commands. The archive of loaded classes halves the time of each.
-archive=$temporary/classes.jsa
-tool() {
-  local share=-XX:ArchiveClassesAtExit=$archive
-  [ ! -e "$archive" ] || share=-XX:SharedArchiveFile=$archive
-  java -Xmx96m -XX:TieredStopAtLevel=1 "$share" -cp "$jars/*" "$@" >>"$temporary/tools.log" 2>&1 ||
-    { tail -n 20 "$temporary/tools.log" >&2; die "Kafka's command failed: $*"; }
-}
 # Under the name that `millrace topics acls` prints. Returns when every node knows the change.
 kafka-acls.sh() {
-  tool kafka.admin.AclCommand "$@"
+  kafka_tool acls "$@"
   python3 scripts/checks/acls/applied.py "$@"
 }
 
@@ -77,7 +64,7 @@ configuration() {
   cat <<YAML
 kafka:
   bootstrapServers: "$2"
-  properties: { ${1:+security.protocol: sasl_plaintext, sasl.mechanism: SCRAM-SHA-512, sasl.username: $1, sasl.password: secret} }
+  ${1:+properties: $(scram_properties "$1")}
 topics: { prefix: $prefix, lanes: 2 }
 # Some forgeries of the demo are tokens inside a genuine notification.
 trust: { roots: ["$demo/root.pem"], innerTokens: verified }
@@ -108,9 +95,8 @@ configuration "" "$kafka_servers" >"$administrator"
 "$bin/millrace" topics apply --yes --config "$administrator" >"$temporary/topics.log" 2>&1 || fail "could not create the topics"
 # add_user PROCESS creates the user of a process.
 add_user() {
-  configuration "millrace-$1" "$sasl" >"$temporary/$1.yaml"
-  tool kafka.admin.ConfigCommand --bootstrap-server "$BOOTSTRAP" --alter --entity-type users --entity-name "millrace-$1" \
-    --add-config 'SCRAM-SHA-512=[iterations=4096,password=secret]'
+  configuration "millrace-$1" "$scram_servers" >"$temporary/$1.yaml"
+  add_scram_user "millrace-$1"
 }
 # grant PROCESS runs the printed commands of a process.
 grant() {

@@ -36,6 +36,8 @@ openssl genrsa -out "$temporary/signing.pem" 2048 2>/dev/null
 start "$temporary/tokens.log" "$python" scripts/checks/oauth/token_server.py "$tokens" "$mode" 10 "$temporary/signing.pem"
 library=org.apache.kafka.common.security.oauthbearer
 login=$library.OAuthBearerLoginModule
+# From 4.0 on a broker reads keys only from URLs that this property allows.
+export KAFKA_OPTS="-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=http://127.0.0.1:$tokens/keys"
 start_kafka "$temporary/kafka" \
   --set "listeners=PLAINTEXT://127.0.0.1:{port},SASL://127.0.0.1:$sasl,SIGNED://127.0.0.1:$signed,CONTROLLER://127.0.0.1:{control}" \
   --set "advertised.listeners=PLAINTEXT://127.0.0.1:{port},SASL://127.0.0.1:$sasl,SIGNED://127.0.0.1:$signed" \

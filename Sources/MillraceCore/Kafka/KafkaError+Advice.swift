@@ -7,15 +7,19 @@ extension KafkaError {
     if code == .unknownTopicOrPartition { return "create it with millrace topics apply" }
     // A cause that needs a person comes first: it explains the others.
     let kinds = problems.map(\.kind)
-    if kinds.contains(.authentication) {
+    let credentials =
+      "check the credentials (sasl.* in kafka.properties and kafka.propertyFiles, or kafka.oauth), and whether the "
+      + "cluster knows this user or client"
+    if kinds.contains(.oldSCRAM) {
       return
-        "check the credentials (sasl.* in kafka.properties and kafka.propertyFiles, or kafka.oauth), and whether the "
-        + "cluster knows this user or client"
+        "with Kafka 4.0 or later, use the image or a system with librdkafka 2.6.1 or later, such as Debian 13 "
+        + "(docs/clusters.md); with older brokers, \(credentials)"
     }
     if kinds.contains(.token) { return "check kafka.oauth, and that its server or file has a token" }
     if kinds.contains(.tls) {
       return "check security.protocol and ssl.* in kafka.properties, and the certificates of both sides"
     }
+    if kinds.contains(.authentication) { return credentials }
     if kinds.contains(.securityProtocol) {
       return "check security.protocol in kafka.properties: the listener expects another protocol, or is not Kafka"
     }
