@@ -36,6 +36,8 @@ public final class KafkaProducer: Sendable {
   static let drainPatience = Duration.seconds(5)
   /// The time limit for a new client to fetch the metadata of its predecessor's topics.
   private static let learnTimeout = Duration.seconds(10)
+  /// The time limit for the first connection. Other calls wait for it.
+  private static let connectTimeout = Duration.seconds(2)
 
   private enum Phase: UInt8, AtomicRepresentable {
     case open, closing
@@ -282,6 +284,7 @@ public final class KafkaProducer: Sendable {
   private func serve() async {
     await withDiscardingTaskGroup { group in
       var backoff = ReplacementBackoff()
+      connect(client)
       while true {
         let client = client
         await client.serve(
@@ -305,6 +308,14 @@ public final class KafkaProducer: Sendable {
         }
         guard await replace(client, &backoff) else { return }
       }
+    }
+  }
+
+  /// Lets a client connect at once, so that its first record does not wait for that.
+  private func connect(_ client: ProducerClient) {
+    guard !isTransactional, ProducerClient.losesFirstConnection else { return }
+    client.handle.blocking.schedule { [observer] in
+      do throws(KafkaError) { try client.learn([], timeout: Self.connectTimeout) } catch { observer.error(error) }
     }
   }
 

@@ -168,11 +168,20 @@ final class ProducerClient: Sendable {
   func learn(_ topics: some Sequence<String>, timeout: Duration) throws(KafkaError) {
     let known = topics.compactMap { rd_kafka_topic_new(handle.rk, $0, nil) }
     defer { for topic in known { rd_kafka_topic_destroy(topic) } }
-    var metadata: UnsafePointer<rd_kafka_metadata>?
-    let error = rd_kafka_metadata(handle.rk, 0, nil, &metadata, Int32(clamping: timeout.wholeMilliseconds))
-    guard error == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(error, operation: "read the metadata of topics") }
-    if let metadata { rd_kafka_metadata_destroy(metadata) }
+    for _ in 0..<(Self.losesFirstConnection ? 2 : 1) {
+      var metadata: UnsafePointer<rd_kafka_metadata>?
+      let error = rd_kafka_metadata(handle.rk, 0, nil, &metadata, Int32(clamping: timeout.wholeMilliseconds))
+      guard error == RD_KAFKA_RESP_ERR_NO_ERROR else {
+        throw KafkaError(error, operation: "read the metadata of topics")
+      }
+      if let metadata { rd_kafka_metadata_destroy(metadata) }
+    }
   }
+
+  /// Whether the first answer of a cluster leaves the client without a connection. From 2.10 on, librdkafka then gives up
+  /// the bootstrap servers. It looks for a broker that gives it a producer id at this moment, finds none, and looks again
+  /// after 500 ms. The next answer comes from a broker that stays, so the client looks earlier.
+  static var losesFirstConnection: Bool { rd_kafka_version() >= 0x020a_0000 }
 
   /// Raises a fatal error, as after a lost sequence. For tests.
   func failForTest() {
