@@ -19,6 +19,8 @@ final class ClientHandle: @unchecked Sendable {
   let queue: OpaquePointer
   let wake = AsyncSignal()
   let blocking: BlockingThread
+  /// The delays by quotas. librdkafka reports them while its event queue is served.
+  let throttles = ThrottleFeed()
   /// Retained for as long as librdkafka may call it.
   private let callbacks: ClientCallbacks
 
@@ -40,7 +42,8 @@ final class ClientHandle: @unchecked Sendable {
     _ role: Role, properties: [String: String], label: String, gate: NetworkFaultInjector? = nil,
     tokens: KafkaTokenSource? = nil, requests: UnansweredRequests? = nil
   ) throws(KafkaError) {
-    callbacks = ClientCallbacks(gate: gate, tokens: tokens.map(ClientTokens.init), requests: requests)
+    callbacks = ClientCallbacks(
+      gate: gate, tokens: tokens.map(ClientTokens.init), requests: requests, throttles: throttles)
     let conf = rd_kafka_conf_new()
     var message = [CChar](repeating: 0, count: 512)
     for (name, value) in properties.sorted(by: { $0.key < $1.key }) {
@@ -101,11 +104,15 @@ private final class ClientCallbacks: Sendable {
   let gate: NetworkFaultInjector?
   let tokens: ClientTokens?
   let requests: UnansweredRequests?
+  let throttles: ThrottleFeed
 
-  init(gate: NetworkFaultInjector?, tokens: ClientTokens?, requests: UnansweredRequests?) {
+  init(
+    gate: NetworkFaultInjector?, tokens: ClientTokens?, requests: UnansweredRequests?, throttles: ThrottleFeed
+  ) {
     self.gate = gate
     self.tokens = tokens
     self.requests = requests
+    self.throttles = throttles
   }
 
   func install(on conf: OpaquePointer?) {
@@ -119,6 +126,10 @@ private final class ClientCallbacks: Sendable {
       }
     }
     requests?.install(on: conf)
+    rd_kafka_conf_set_throttle_cb(conf) { _, broker, _, milliseconds, opaque in
+      ClientCallbacks.of(opaque)?.throttles.add(
+        broker.map { String(cString: $0) } ?? "", .milliseconds(Int(milliseconds)))
+    }
     if tokens != nil {
       rd_kafka_conf_enable_sasl_queue(conf, 1)
       rd_kafka_conf_set_oauthbearer_token_refresh_cb(conf) { rk, _, opaque in

@@ -18,18 +18,22 @@ public struct ClientObserver: Sendable {
   public var statistics: @Sendable (KafkaStatistics) -> Void
   /// Receives the error after which a producer's client was replaced: a fatal one, or that it did not reach a topic.
   public var replacement: @Sendable (KafkaError) -> Void
+  /// Receives the delays that a quota has caused.
+  public var throttling: @Sendable (Throttling) -> Void
 
   /// Creates an observer. Omitted closures ignore their input.
   public init(
     log: @escaping @Sendable (LogLine) -> Void = { _ in },
     error: @escaping @Sendable (KafkaError) -> Void = { _ in },
     statistics: @escaping @Sendable (KafkaStatistics) -> Void = { _ in },
-    replacement: @escaping @Sendable (KafkaError) -> Void = { _ in }
+    replacement: @escaping @Sendable (KafkaError) -> Void = { _ in },
+    throttling: @escaping @Sendable (Throttling) -> Void = { _ in }
   ) {
     self.log = log
     self.error = error
     self.statistics = statistics
     self.replacement = replacement
+    self.throttling = throttling
   }
 
   /// Returns this observer with the group's name in refusals by its coordinator.

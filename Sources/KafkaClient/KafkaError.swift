@@ -49,6 +49,9 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let topicAuthorizationFailed = of(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
     /// The broker found the record invalid.
     public static let invalidRecord = of(RD_KAFKA_RESP_ERR_INVALID_RECORD)
+    /// The broker does not accept the record's timestamp: it is too far from the broker's clock
+    /// (`message.timestamp.before.max.ms`, and since Kafka 4.0 an hour for `message.timestamp.after.max.ms`).
+    public static let invalidTimestamp = of(RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP)
     /// The record is larger than the client or the topic allows.
     public static let messageTooLarge = of(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
     /// The cluster does not support the operation (the embedded cluster, an old broker).

@@ -41,6 +41,7 @@ struct PollLoop {
         if !observe(event, onFatal) { await onEvent(event) }
         rd_kafka_event_destroy(event)
       }
+      for throttling in handle.throttles.take() { observer.throttling(throttling) }
       if served > 0 { onServed() }
       if served == Self.budgetPerTurn {
         await Task.yield()

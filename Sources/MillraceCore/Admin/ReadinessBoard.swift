@@ -26,6 +26,7 @@ package actor ReadinessBoard {
   private let clock: MillraceClock
   private let timeout: Duration
   private let maxAge: Duration
+  private let throttles: ThrottleStatus
   private var last: (report: HealthReport, at: MillraceClock.Instant)?
   private var flight: Task<HealthReport, Never>?
   /// The names of checks that are running, including those that exceeded their time limit.
@@ -39,11 +40,16 @@ package actor ReadinessBoard {
   ///   - clock: ``MillraceClock/system`` outside tests: the cluster and the probes use real time.
   ///   - timeout: The time limit for each check. The checks run concurrently.
   ///   - maxAge: How long a report is reused.
-  package init(_ checks: [ReadinessCheck], clock: MillraceClock, timeout: Duration, maxAge: Duration) {
+  ///   - throttles: The delays by quotas of the cluster, which the report mentions.
+  package init(
+    _ checks: [ReadinessCheck], clock: MillraceClock, timeout: Duration, maxAge: Duration,
+    throttles: ThrottleStatus = .process
+  ) {
     self.checks = checks
     self.clock = clock
     self.timeout = timeout
     self.maxAge = maxAge
+    self.throttles = throttles
   }
 
   /// Reports the process as not ready from now on, so that it receives no new work.
@@ -76,7 +82,7 @@ package actor ReadinessBoard {
     let report = HealthReport(
       checks.enumerated().compactMap { index, check in
         outcomes[index].map { HealthReport.Entry(name: check.name, outcome: $0) }
-      })
+      } + [throttles.entry(at: .now)].compactMap(\.self))
     last = (report, clock.now)
     flight = nil
     return report

@@ -17,6 +17,10 @@ package enum KafkaMetrics {
       "Producers replaced after a fatal error, or because they did not reach a topic, by the error's code."
     ),
     (
+      "millrace_kafka_throttled_seconds_total",
+      "Time for which brokers delayed a client because of a quota, in seconds, by client."
+    ),
+    (
       "millrace_kafka_token_fetches_total",
       "Fetches of a token for SASL/OAUTHBEARER, by `outcome`: `fetched` or `failed`."
     ),
@@ -36,9 +40,12 @@ package enum KafkaMetrics {
 extension ClientObserver {
   /// Returns an observer that logs errors and warnings, and exports queue depth and broker state as metrics.
   ///
-  /// - Parameter client: The label value that distinguishes this client from others of the process.
+  /// - Parameters:
+  ///   - client: The label value that distinguishes this client from others of the process.
+  ///   - throttles: Remembers delays by quotas, for `/readyz`.
   package static func reporting(
-    client: String, to logger: Logger, metrics factory: any MetricsFactory = MetricsSystem.factory
+    client: String, to logger: Logger, metrics factory: any MetricsFactory = MetricsSystem.factory,
+    throttles: ThrottleStatus = .process
   ) -> ClientObserver {
     let label = [("client", client)]
     let queued = Gauge(label: "millrace_kafka_queued_messages", dimensions: label, factory: factory)
@@ -73,6 +80,14 @@ extension ClientObserver {
         logger.error(
           "replaced the Kafka producer after an error that it cannot recover from; no action is needed",
           metadata: ["client": "\(client)", "error": "\(error)"])
+      },
+      throttling: { throttling in
+        FloatingPointCounter(label: "millrace_kafka_throttled_seconds_total", dimensions: label, factory: factory)
+          .increment(by: throttling.delay / .seconds(1))
+        guard throttles.note(client, at: .now) else { return }
+        logger.warning(
+          "a quota of the Kafka cluster delays this client; raise the quota of its user or client id",
+          metadata: ["client": "\(client)", "broker": "\(throttling.broker)", "delay": "\(throttling.delay)"])
       })
   }
 }

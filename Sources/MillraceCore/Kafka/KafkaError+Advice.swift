@@ -5,6 +5,10 @@ extension KafkaError {
   package var advice: String {
     if code == .invalidConfiguration { return "check kafka.properties" }
     if code == .unknownTopicOrPartition { return "create it with millrace topics apply" }
+    if code == .invalidTimestamp {
+      return "compare this machine's clock with the brokers': the timestamp of a record must be close to their time "
+        + "(message.timestamp.before.max.ms and message.timestamp.after.max.ms of the topic)"
+    }
     // A cause that needs a person comes first: it explains the others.
     let kinds = problems.map(\.kind)
     let credentials =
@@ -15,11 +19,11 @@ extension KafkaError {
         "with Kafka 4.0 or later, use the image or a system with librdkafka 2.6.1 or later, such as Debian 13 "
         + "(docs/clusters.md); with older brokers, \(credentials)"
     }
+    if kinds.contains(.authentication) { return credentials }
     if kinds.contains(.token) { return "check kafka.oauth, and that its server or file has a token" }
     if kinds.contains(.tls) {
       return "check security.protocol and ssl.* in kafka.properties, and the certificates of both sides"
     }
-    if kinds.contains(.authentication) { return credentials }
     if kinds.contains(.securityProtocol) {
       return "check security.protocol in kafka.properties: the listener expects another protocol, or is not Kafka"
     }

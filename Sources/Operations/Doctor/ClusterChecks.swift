@@ -123,6 +123,17 @@ enum ClusterChecks {
     }
   }
 
+  /// Reports that a quota has delayed the clients of the probe.
+  static func quotas(_ throttles: ThrottleStatus, at now: ContinuousClock.Instant) -> [DoctorFinding] {
+    guard !throttles.throttled(at: now).isEmpty else { return [] }
+    return [
+      DoctorFinding(
+        .probe, .warning, "a quota of the cluster delays this user's clients",
+        remedy: "raise producer_byte_rate, consumer_byte_rate or request_percentage of the user or the client ids; "
+          + "`kafka-configs.sh --describe --entity-type users --entity-type clients` shows the quotas")
+    ]
+  }
+
   private actor Found {
     private(set) var isFound = false
     func find() { isFound = true }

@@ -129,7 +129,10 @@ package struct Doctor: Sendable {
       await TransactionChecks(
         kafka: kafka, prefix: configuration.topics.prefix, clock: .system, timeout: options.timeout
       ).findings(present.map { ($0.topic, $0.partitions) }))
-    let log = KafkaLog(kafka, cluster: survey.cluster)
+    let throttles = ThrottleStatus()
+    let log = KafkaLog(kafka, cluster: survey.cluster) { client in
+      ClientObserver(throttling: { _ in _ = throttles.note(client, at: .now) })
+    }
     try add(
       survey.cluster.isEmbedded
         ? [DoctorFinding(.workers, .skipped, "an embedded cluster does not tell who is in a group")]
@@ -142,6 +145,7 @@ package struct Doctor: Sendable {
     try add([
       await ClusterChecks.probe(log, prefix: configuration.topics.prefix, clock: .system, limit: options.timeout)
     ])
+    try add(ClusterChecks.quotas(throttles, at: .now))
     return log
   }
 

@@ -227,6 +227,16 @@ DASHBOARDS = {
                         ],
                         "ops",
                     ),
+                    Panel(
+                        "Delays by quotas of the cluster",
+                        [
+                            (
+                                f"sum by (instance, client) (rate(millrace_kafka_throttled_seconds_total{RATE}))",
+                                "{{instance}} {{client}}",
+                            )
+                        ],
+                        "s",
+                    ),
                 ],
             ),
         ],
