@@ -1,7 +1,8 @@
 # One image for all processes: one program under several names (docs/adr/0024-one-program-several-names.md), and
-# millrace-postgres, which alone links libpq.
+# millrace-postgres, which alone links libpq. The programs run on Debian 13, because Kafka 4.0 and later refuse SCRAM of
+# Debian 12's librdkafka (docs/clusters.md). They are built on Debian 12, for which Swift has an image.
 ARG BUILD_IMAGE=swift:6.3-bookworm
-ARG RUN_IMAGE=debian:bookworm-slim
+ARG RUN_IMAGE=debian:trixie-slim
 
 FROM ${BUILD_IMAGE} AS build
 # hadolint ignore=DL3008
@@ -29,7 +30,7 @@ RUN for program in millrace millrace-postgres; do \
 FROM ${RUN_IMAGE}
 # hadolint ignore=DL3008
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends librdkafka1 libssl3 libpq5 ca-certificates \
+  && apt-get install -y --no-install-recommends librdkafka1 libssl3t64 libpq5 ca-certificates \
   && rm -rf /var/lib/apt/lists/*
 COPY --from=build /out/ /
 LABEL org.opencontainers.image.title="Millrace" \

@@ -58,9 +58,9 @@ need_base_image() {
   [ -z "$base" ] || return 0
   local container
   base=localhost/millrace-base:latest
-  debian_root "$root/.build/image-base.tar" bookworm
+  debian_root "$root/.build/image-base-trixie.tar" trixie
   container=$(buildah from --pull-never scratch)
-  buildah add --quiet "$container" "$root/.build/image-base.tar" / >/dev/null
+  buildah add --quiet "$container" "$root/.build/image-base-trixie.tar" / >/dev/null
   buildah commit --quiet "$container" "$base" >/dev/null
   buildah rm "$container" >/dev/null
 }
@@ -86,6 +86,36 @@ build_image() {
 stage_image() {
   install_programs "$1" "$2/out/usr/local/bin"
   install_swift_libraries "$1" "$2/out/usr/local/lib/swift"
+}
+
+# start_demo_cluster starts a cluster and sets `bootstrap`: an installed Kafka, or an embedded cluster.
+start_demo_cluster() {
+  if "$root/scripts/kafka" found >/dev/null 2>&1; then
+    start_scram_kafka "$temporary/kafka"
+    add_scram_user millrace
+    bootstrap=$kafka_servers
+    note "Kafka $(installed_kafka), with a listener for passwords (SCRAM)"
+  else
+    start_embedded_cluster
+    note "skipped: SCRAM: no Apache Kafka is installed"
+  fi
+}
+
+# prepare_demo writes the configuration of the demo, and creates the topics in an installed Kafka.
+prepare_demo() {
+  # The journal of the posts of an earlier run.
+  rm -f "$temporary/journal.jsonl"
+  demo prepare --bootstrap-servers "$bootstrap" --topics "$root/topics"
+  [ -z "${scram_servers:-}" ] || "$bin/millrace" topics apply --yes --config "$temporary/millrace.yaml" >"$temporary/topics.log" 2>&1 ||
+    { cat "$temporary/topics.log" >&2; die "could not create the topics"; }
+}
+
+# demo_configuration prints the demo's configuration with the topic files of the program. In an installed Kafka its clients
+# authenticate by passwords.
+demo_configuration() {
+  sed "/^topics:\$/d; /^  directory: /d
+    ${scram_servers:+s|^  bootstrapServers: .*|  bootstrapServers: \"$scram_servers\"\n  properties: $(scram_properties millrace)|}" \
+    "$temporary/millrace.yaml"
 }
 
 # demo STEP OPTION... runs a step of scripts/demo with the files in $temporary.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the image without a daemon and runs the demo against it.
-# The container has an unprivileged user, a read-only root file system and no capabilities. The check installs buildah,
-# podman, runc and mmdebstrap. It is skipped if it does not run as root, or without apt-get.
+# The container has an unprivileged user, a read-only root file system and no capabilities. With an installed Apache Kafka,
+# the ingress in it authenticates by a password (SCRAM). The check installs buildah, podman, runc and mmdebstrap. It is skipped if it does not run as root, or without apt-get.
 #
 #   scripts/check image              builds the image's last stage from the existing debug build, with Swift's libraries
 #   scripts/check image --static     the same, from a stripped release build with static linking by the local toolchain;
@@ -13,6 +13,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 # shellcheck source=scripts/packaging.sh
 . "$root/scripts/packaging.sh"
+# shellcheck source=scripts/scram.sh
+. "$root/scripts/scram.sh"
 
 kind=debug
 case "${1:-}" in
@@ -60,11 +62,11 @@ nobody() {
     --security-opt no-new-privileges --user 65532:65532 --env MILLRACE_CONFIG="$config" --env MILLRACE_INGRESS_DEADLINE=2m \
     --env LD_LIBRARY_PATH=/usr/local/lib/swift --volume "$temporary/shared:$temporary:ro" localhost/millrace:check "$@"
 }
-start_embedded_cluster
-demo prepare --bootstrap-servers "$bootstrap" --topics "$root/topics"
+start_demo_cluster
+prepare_demo
 # The container gets only the files it needs, under the same path. The topic files are in the program.
 mkdir "$temporary/shared"
-sed '/^topics:$/d; /^  directory: /d' "$config" >"$temporary/shared/millrace.yaml"
+demo_configuration >"$temporary/shared/millrace.yaml"
 find "$temporary" -maxdepth 1 -type f \( -name '*.der' -o -name '*.pem' -o -name 'shared-secret' \) -exec cp {} "$temporary/shared/" \;
 chmod -R a+rX "$temporary/shared"
 start "$temporary/ingress.log" nobody ingress

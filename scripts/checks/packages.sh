@@ -3,11 +3,14 @@
 # It builds them twice and compares the bytes. It checks the checksums, the tarball, the chart, the SBOM, the version, the
 # units, and that Depends names every library. In the fresh system it runs the demo's ingress as the user millrace-ingress,
 # and measures the time from the installation to the first notification in Kafka. Each user may read the secrets of its
-# own process only. In the end it removes the packages. The check installs mmdebstrap and dpkg-dev. It is skipped if it
-# does not run as root, or without apt-get.
+# own process only. In the end it removes the packages, and installs them in Debian 13, where the ingress authenticates by a
+# password (SCRAM) if an Apache Kafka is installed. The check installs mmdebstrap and dpkg-dev. It is skipped if it does
+# not run as root, or without apt-get.
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 # shellcheck source=scripts/packaging.sh
 . "$root/scripts/packaging.sh"
+# shellcheck source=scripts/scram.sh
+. "$root/scripts/scram.sh"
 
 [ $# -eq 0 ] || usage ""
 cd "$root"
@@ -122,47 +125,64 @@ library_path=''
 rm -r "$fresh"/opt/* "$fresh/tmp/millrace.tar.gz"
 note "the programs of the tarball start"
 
+# run_demo installs the packages in the fresh system, and runs the demo with the installed ingress. `bootstrap` is the cluster.
+run_demo() {
+  local etc=$fresh/etc/millrace began name ingress_pid listen_pid
+  as='' library_path=''
+  prepare_demo
+  cp "$dist"/*.deb "$fresh/tmp/"
+  began=$EPOCHSECONDS
+  for name in millrace millrace-postgres; do
+    quietly "dpkg could not install $name" in_root dpkg --install "/tmp/$(basename "$(package "$name")")"
+  done
+  note "installed both packages in $((EPOCHSECONDS - began)) s"
+  # The demo's configuration at the places of the package. The topic files are in the program.
+  demo_configuration | sed "s:$temporary/root.pem:/etc/millrace/config/root.pem:
+    s:$temporary/shared-secret:/etc/millrace/secrets/shared-secrets/v1:" >"$etc/config/millrace.yaml"
+  install --mode 644 "$temporary/root.pem" "$etc/config/"
+  cp "$temporary/shared-secret" "$fresh/tmp/"
+  in_root install --mode 640 --group millrace-shared-secrets /tmp/shared-secret /etc/millrace/secrets/shared-secrets/v1
+  as=millrace-ingress
+  enter_root
+  start "$temporary/ingress.log" "${enter[@]}" millrace-ingress
+  ingress_pid=$!
+  demo wait-ready --seconds 300 || { cat "$temporary/ingress.log" >&2; die "the ingress did not become ready"; }
+  in_root millrace health --ready
+  as=''
+  enter_root
+  start "$temporary/first.jsonl" "${enter[@]}" millrace listen --family tests --from earliest --limit 1 --json
+  listen_pid=$!
+  post_demo "$(sed -n 's/^ingress: { host: \(.*\), port: \(.*\) }.*/http:\/\/\1:\2/p' "$temporary/millrace.yaml")"
+  if ! wait "$listen_pid" || ! grep -q '"type":"TEST"' "$temporary/first.jsonl"; then
+    cat "$temporary/first.jsonl" >&2
+    die "the installed millrace listen did not see the TEST notification"
+  fi
+  note "a TEST notification was in Kafka $(($(stat --format=%Y "$temporary/first.jsonl") - began)) s after dpkg began"
+  demo forge >/dev/null
+  demo check --every-kind
+  [ "$(in_root id --user millrace-ingress)" = "$(stat --format=%u "/proc/$ingress_pid")" ] ||
+    die "the ingress does not run as the user millrace-ingress"
+  stop "$ingress_pid" || die "the ingress ended with status $? after SIGTERM: $(tail -n 5 "$temporary/ingress.log")"
+  note "the ingress ran as the user millrace-ingress and exited with status 0 after SIGTERM"
+}
+
 say "Installing the packages, and running the demo with the installed ingress"
 start_embedded_cluster
-demo prepare --bootstrap-servers "$bootstrap" --topics "$root/topics"
-cp "$dist"/*.deb "$fresh/tmp/"
+run_demo
 etc=$fresh/etc/millrace
-began=$EPOCHSECONDS
-for name in millrace millrace-postgres; do
-  quietly "dpkg could not install $name" in_root dpkg --install "/tmp/$(basename "$(package "$name")")"
-done
-note "installed both packages in $((EPOCHSECONDS - began)) s"
-# The demo's configuration at the places of the package. The topic files are in the program.
-sed "/^topics:\$/d; /^  directory: /d; s:$temporary/root.pem:/etc/millrace/config/root.pem:
-  s:$temporary/shared-secret:/etc/millrace/secrets/shared-secrets/v1:" \
-  "$temporary/millrace.yaml" >"$etc/config/millrace.yaml"
-install --mode 644 "$temporary/root.pem" "$etc/config/"
-cp "$temporary/shared-secret" "$fresh/tmp/"
-in_root install --mode 640 --group millrace-shared-secrets /tmp/shared-secret /etc/millrace/secrets/shared-secrets/v1
-as=millrace-ingress
-enter_root
-start "$temporary/ingress.log" "${enter[@]}" millrace-ingress
-ingress_pid=$!
-demo wait-ready --seconds 300 || { cat "$temporary/ingress.log" >&2; die "the ingress did not become ready"; }
-in_root millrace health --ready
-as=''
-enter_root
-start "$temporary/first.jsonl" "${enter[@]}" millrace listen --family tests --from earliest --limit 1 --json
-listen_pid=$!
-post_demo "$(sed -n 's/^ingress: { host: \(.*\), port: \(.*\) }.*/http:\/\/\1:\2/p' "$temporary/millrace.yaml")"
-if ! wait "$listen_pid" || ! grep -q '"type":"TEST"' "$temporary/first.jsonl"; then
-  cat "$temporary/first.jsonl" >&2
-  die "the installed millrace listen did not see the TEST notification"
-fi
-note "a TEST notification was in Kafka $(($(stat --format=%Y "$temporary/first.jsonl") - began)) s after dpkg began"
-demo forge >/dev/null
-demo check --every-kind
-[ "$(in_root id --user millrace-ingress)" = "$(stat --format=%u "/proc/$ingress_pid")" ] ||
-  die "the ingress does not run as the user millrace-ingress"
-stop "$ingress_pid" || die "the ingress ended with status $? after SIGTERM: $(tail -n 5 "$temporary/ingress.log")"
-note "the ingress ran as the user millrace-ingress and exited with status 0 after SIGTERM"
 
 say "Checking the installed files"
+for name in millrace $(program_names | sed 's/[^ ]*/millrace-&/g') millrace-postgres; do
+  for file in "man/man1/$name.1.gz" "bash-completion/completions/$name" "zsh/vendor-completions/_$name" \
+    "fish/vendor_completions.d/$name.fish"; do
+    [ -s "$fresh/usr/share/$file" ] || die "the packages lack /usr/share/$file"
+  done
+  gzip --decompress --stdout "$fresh/usr/share/man/man1/$name.1.gz" | grep '^\.SH NAME$' >/dev/null || die "$name.1 is no manual page"
+  quietly "bash cannot read the completions of $name" in_root bash -n "/usr/share/bash-completion/completions/$name"
+done
+gzip --decompress --stdout "$fresh/usr/share/man/man1/millrace.1.gz" | grep '^\.SS "millrace topics apply"$' >/dev/null ||
+  die "the manual page of millrace does not have its commands"
+note "manual pages and completions for bash, zsh and fish"
 # dpkg --verify marks configuration files with "c".
 in_root dpkg --verify millrace millrace-postgres >"$temporary/verify.log" || true
 ! grep -v ' c /etc/millrace/config/millrace.yaml$' "$temporary/verify.log" || die "dpkg --verify reports changed files"
@@ -222,3 +242,20 @@ quietly "dpkg could not remove the packages" in_root dpkg --remove millrace-post
 quietly "dpkg could not purge the packages" in_root dpkg --purge millrace-postgres millrace
 [ "$(left)" = etc/millrace/secrets/api/check ] || die "after dpkg --purge there are: $(left)"
 note "removal left the configuration file and a secret, and a purge only the secret"
+
+# Debian 12 built the packages. They are for Debian 13 too, whose librdkafka authenticates by SCRAM with every Kafka.
+say "Installing the same packages in Debian 13, and running the demo"
+[ "$(cat .build/packages-trixie-root.include 2>/dev/null)" = "$include" ] || rm -f .build/packages-trixie-root.tar
+debian_root "$root/.build/packages-trixie-root.tar" trixie --include "$include"
+echo "$include" >.build/packages-trixie-root.include
+fresh=$temporary/trixie
+mkdir "$fresh"
+tar -xf .build/packages-trixie-root.tar -C "$fresh"
+start_demo_cluster
+run_demo
+for name in millrace millrace-postgres; do
+  ! in_root ldd "/usr/bin/$name" | grep 'not found' || die "Debian 13 lacks a library of $name"
+done
+note "librdkafka1 $(in_root dpkg-query --show --showformat='${Version}' librdkafka1)"
+quietly "dpkg could not remove the packages" in_root dpkg --purge millrace-postgres millrace
+say "The packages run on Debian $(. /etc/os-release && echo "$VERSION_ID") and 13"

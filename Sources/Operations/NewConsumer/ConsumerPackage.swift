@@ -140,7 +140,7 @@ package struct ConsumerPackage: Sendable, Hashable {
     """
     # The build fetches Millrace from its repository. If Package.swift has a path, replace it with a URL first.
     ARG BUILD_IMAGE=swift:6.3-bookworm
-    ARG RUN_IMAGE=debian:bookworm-slim
+    ARG RUN_IMAGE=debian:trixie-slim
 
     FROM ${BUILD_IMAGE} AS build
     RUN apt-get update && apt-get install -y --no-install-recommends librdkafka-dev && rm -rf /var/lib/apt/lists/*

@@ -256,7 +256,10 @@ def test_files_match_their_schemas(schema, files):
 def test_compose_and_ci_use_the_same_kafka():
     image = COMPOSE["services"]["kafka"]["image"]
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
-    assert f"docker create {image}" in workflow["jobs"]["kafka"]["steps"][0]["run"]
+    name, version = image.split(":")
+    assert f'docker create "{name}:${{{{ matrix.kafka }}}}"' in workflow["jobs"]["kafka"]["steps"][0]["run"]
+    versions = [job["strategy"]["matrix"]["kafka"] for job in workflow["jobs"].values()]
+    assert version in versions[0] and all(each == versions[0] for each in versions)
 
 
 def test_the_programs_accept_the_shipped_configuration(tmp_path):
