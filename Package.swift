@@ -442,20 +442,30 @@ let package = Package(
 // with planted faults. So its targets exist only if they are asked for. `coverage` also counts what runs in the worker.
 if let simulation = Context.environment["MILLRACE_SIMULATION"] {
   let counting = simulation == "coverage" ? ["-profile-generate", "-profile-coverage-mapping"] : []
+  /// The sources of a module, a second time.
+  func planted(_ name: String, _ path: String, _ flags: [String] = []) -> Target {
+    let dependencies = package.targets.first { $0.name == name }?.dependencies ?? []
+    let others = dependencies.filter { if case .byNameItem("MillraceWorker", _) = $0 { false } else { true } }
+    return .target(
+      name: path.replacing("Simulation/", with: "Planted").replacing("Workers/", with: ""),
+      dependencies: others + (others.count < dependencies.count ? ["PlantedWorker"] : []), path: path,
+      swiftSettings: strict + [.define("PLANTED_FAULTS"), .unsafeFlags(flags + counting)])
+  }
+  let workers = ["Refunds", "RenewalExtensions", "Consumption", "Subscriptions"]
   package.targets += [
     .target(name: "CSimulation", path: "Simulation/Scheduler", linkerSettings: [.linkedLibrary("dl")]),
-    // The sources of MillraceWorker, a second time.
-    .target(
-      name: "PlantedWorker",
-      dependencies: package.targets.first { $0.name == "MillraceWorker" }?.dependencies ?? [],
-      path: "Simulation/Worker", swiftSettings: strict + [.define("PLANTED_FAULTS"), .unsafeFlags(counting)]),
+    planted("MillraceWorker", "Simulation/Worker"),
     .executableTarget(
       name: "millrace-simulate",
       dependencies: [
-        "CSimulation", "PlantedWorker", "MillraceCore", "MillraceRecords", "AppStore", "KafkaClient", "MillraceTime",
-        argumentParser, lifecycle, logging,
-      ],
+        "CSimulation", "PlantedWorker", "MillraceCore", "MillraceRecords", "AppStore", "AppStoreServerAPI",
+        "AppStoreSignature", "AppStoreSigning", "KafkaClient", "MillraceTime", argumentParser, lifecycle, logging,
+      ] + workers.map { .init(stringLiteral: "Planted\($0)") },
       path: "Simulation/Program", exclude: ["Conformance/Suite/LogBackend.swift"], swiftSettings: strict,
       linkerSettings: [.unsafeFlags(Array(counting.prefix(1)))]),
   ]
+  // What they import as MillraceWorker is the one with planted faults.
+  package.targets += workers.map {
+    planted($0, "Simulation/Workers/\($0)", ["-module-alias", "MillraceWorker=PlantedWorker"])
+  }
 }

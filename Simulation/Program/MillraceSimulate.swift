@@ -16,6 +16,9 @@ struct MillraceSimulate: ParsableCommand {
   @Option(help: "Run one seed and print its plan.")
   var seed: UInt64?
 
+  @Option(help: "Run this worker of the product under every seed: \(WorkerKind.names).")
+  var worker: WorkerKind?
+
   @Flag(help: "Run each seed in two processes and compare their hashes.")
   var twice = false
 
@@ -68,10 +71,11 @@ struct MillraceSimulate: ParsableCommand {
     }
     if let planted, planted == "all" || seed == nil {
       let faults = planted == "all" ? PlantedFault.allCases : [try fault(planted)]
-      guard try PlantedRun(limit: limit).run(faults) else { throw ExitCode.failure }
+      guard try PlantedRun(limit: limit, worker: worker).run(faults) else { throw ExitCode.failure }
       return
     }
     var runner = SeedRunner()
+    runner.worker = worker
     runner.fault = try planted.map { try fault($0) }
     if let keep { runner.kept = Set(keep.split(separator: ",").compactMap { Int($0) }) }
     if let seed {
@@ -113,4 +117,8 @@ struct SeedRange: ExpressibleByArgument {
     guard let first = ends.first, let last = ends.last, ends.count <= 2, first <= last else { return nil }
     range = first...last
   }
+}
+
+extension WorkerKind: ExpressibleByArgument {
+  static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 }

@@ -7,13 +7,15 @@ internal import CSimulation
 struct PlantedRun {
   /// The most seeds for each fault.
   let limit: UInt64
+  /// The worker of the product; nil: as each seed draws it.
+  let worker: WorkerKind?
 
   /// - Returns: Whether every fault was found.
   func run(_ faults: [PlantedFault]) throws -> Bool {
     var missed: [PlantedFault] = []
     for fault in faults {
       var runner = SeedRunner()
-      runner.fault = fault
+      (runner.fault, runner.worker) = (fault, worker ?? fault.worker)
       let start = simulation_real_time()
       let name = fault.rawValue + String(repeating: " ", count: max(0, 26 - fault.rawValue.count))
       guard let (seed, problem) = try firstFailure(runner) else {
@@ -34,5 +36,16 @@ struct PlantedRun {
       if let problem = try runner.report(seed).problems.first { return (seed, problem) }
     }
     return nil
+  }
+}
+
+extension PlantedFault {
+  /// The worker of the product that has the defect; nil: the runtime of every worker.
+  fileprivate var worker: WorkerKind? {
+    switch self {
+    case .blindExtension: .renewalExtensions
+    case .lateAnswerUnannounced: .consumption
+    default: nil
+    }
   }
 }

@@ -7,6 +7,8 @@ internal import CSimulation
 struct SeedRunner {
   /// The numbers of the steps to keep; nil: all.
   var kept: Set<Int>?
+  /// The worker of the product; nil: as each seed draws it.
+  var worker: WorkerKind?
   /// The planted fault.
   var fault: PlantedFault?
   /// The seconds of processor time for one seed.
@@ -15,8 +17,11 @@ struct SeedRunner {
   /// The command that repeats a seed.
   func command(_ seed: UInt64) -> String {
     let steps = kept.map { " --keep \($0.isEmpty ? "none" : $0.sorted().map(String.init).joined(separator: ","))" }
-    return "scripts/simulate --seed \(seed)\(steps ?? "")\(fault.map { " --planted \($0.rawValue)" } ?? "")"
+    let worker = worker.map { " --worker \($0.rawValue)" } ?? ""
+    return "scripts/simulate --seed \(seed)\(worker)\(steps ?? "")\(fault.map { " --planted \($0.rawValue)" } ?? "")"
   }
+
+  func plan(_ seed: UInt64) -> Plan { Plan(seed: seed, worker: worker, keeping: kept) }
 
   /// The report of a child.
   struct Report {
@@ -30,7 +35,8 @@ struct SeedRunner {
   }
 
   func report(_ seed: UInt64, trace: Bool = false) throws -> Report {
-    let plan = Plan(seed: seed, keeping: kept)
+    let plan = plan(seed)
+    if plan.worker != nil { _ = AppleModel.chain }
     let end = try Child.run(timeout: Self.timeout) {
       PlantedFault.active = fault
       let result = FleetRun.run(plan, isTraced: trace)
@@ -68,7 +74,7 @@ struct SeedRunner {
       simulated += report.simulated
       if report.isFailure {
         failed.append(seed)
-        print("seed \(seed) failed: \(Plan(seed: seed, keeping: kept))")
+        print("seed \(seed) failed: \(plan(seed))")
         for problem in report.problems { print("  \(problem)") }
         print("  repeat: \(command(seed)) --trace")
       }
@@ -88,7 +94,7 @@ struct SeedRunner {
 
   /// Prints one seed.
   func show(_ seed: UInt64, trace: Bool, about: String?, twice: Bool) throws -> Bool {
-    let plan = Plan(seed: seed, keeping: kept)
+    let plan = plan(seed)
     print("seed \(seed): \(plan)")
     for (number, step) in plan.steps.enumerated() { print("  step \(number) \(step)") }
     let report = try report(seed, trace: trace)

@@ -8,7 +8,7 @@ struct Shrinker {
 
   /// Removes halves, quarters and single steps for as long as the rest still fails.
   func shrink() throws -> Set<Int> {
-    var steps = Array(Plan(seed: seed).steps.indices)
+    var steps = Array(Plan(seed: seed, worker: runner.worker).steps.indices)
     if let kept = runner.kept { steps = steps.filter(kept.contains) }
     guard try fails(steps) else { return Set(steps) }
     var size = max(1, steps.count / 2)
@@ -27,7 +27,7 @@ struct Shrinker {
       if size == 1, !hasShrunk { break }
       size = max(1, size / 2)
     }
-    print("\(steps.count) of \(Plan(seed: seed).steps.count) steps still fail")
+    print("\(steps.count) of \(Plan(seed: seed, worker: runner.worker).steps.count) steps still fail")
     return Set(steps)
   }
 

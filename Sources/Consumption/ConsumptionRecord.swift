@@ -2,6 +2,9 @@
 
 internal import AppStore
 internal import AppStoreServerAPI
+#if PLANTED_FAULTS
+  internal import MillraceWorker
+#endif
 
 /// The request, written before the call. If the result of the call is unknown, the worker sends the same bytes again.
 struct ConsumptionIntent: AppStoreObject {
@@ -73,7 +76,12 @@ struct ConsumptionRecord: AppStoreObject {
 
   var isSent: Bool { self["sent"] ?? false }
   var isWithdrawn: Bool { self["withdrawn"] ?? false }
-  var isForetold: Bool { self["foretold"] ?? false }
+  var isForetold: Bool {
+    #if PLANTED_FAULTS
+      if PlantedFault.lateAnswerUnannounced.isActive { return true }
+    #endif
+    return self["foretold"] ?? false
+  }
   var provider: String? { self["provider"] }
   var at: Timestamp? { self["at"] }
   var refundPreference: String? { self["refundPreference"] }

@@ -24,9 +24,7 @@ struct ExtensionRetry {
     ) { intent, client in
       // If there was an earlier attempt, its request may have taken effect, so send the same one.
       let request = ExtendRenewalDateRequest(json: try JSONObject(parsing: intent.body))
-      if intent.isRepeated, context.clock.wallTime - intent.intendedAt > ExtensionCheck.blindTime,
-        let answer = try await look(request, with: client)
-      {
+      if mustLook(after: intent), let answer = try await look(request, with: client) {
         return answer.bytes
       }
       do throws(APIError) {
@@ -48,6 +46,14 @@ struct ExtensionRetry {
       let unclear = ExtensionAnswer.unclear("an operator cancelled the retries before the result was known")
       return try Self.answer(try await context.once(effect, body: []) { _ in unclear.bytes })
     }
+  }
+
+  /// Whether Apple may have forgotten the request of an earlier attempt, so that it would be a second extension.
+  private func mustLook(after intent: EffectIntent) -> Bool {
+    #if PLANTED_FAULTS
+      if PlantedFault.blindExtension.isActive { return false }
+    #endif
+    return intent.isRepeated && context.clock.wallTime - intent.intendedAt > ExtensionCheck.blindTime
   }
 
   private var effect: String {

@@ -1,5 +1,6 @@
 // Compares the committed records, and the effects outside of Kafka, with the promises of a worker.
 
+internal import AppStore
 internal import KafkaClient
 internal import MillraceCore
 internal import MillraceRecords
@@ -12,11 +13,14 @@ struct Checker {
   private let events: [Event]
   /// The reasons of the dead letters, by notification or timer.
   private let dead: [String: String]
+  private let ledgers: Ledgers
 
   /// An event of the worker.
   struct Event {
     var id: String
     var name: String
+    /// The event's name with all its parts, such as `entitlement.revoked`.
+    var type: String
     var notification: String
     var key: String
     var body: String
@@ -26,11 +30,16 @@ struct Checker {
     init(_ record: ConsumerRecord) {
       id = Fleet.header("ce_id", of: record)
       name = String(Fleet.header("ce_type", of: record).split(separator: ".").last ?? "")
+      // dev.millrace.<worker>.<name>
+      type = Fleet.header("ce_type", of: record).split(separator: ".").dropFirst(3).joined(separator: ".")
       notification = Fleet.header("ce_notificationid", of: record)
       key = String(decoding: record.key ?? [], as: UTF8.self)
       body = String(decoding: record.value ?? [], as: UTF8.self)
       (partition, offset) = (record.partition, record.offset)
     }
+
+    /// The body; empty if it is no JSON object.
+    var json: JSONObject { JSONObject(body) }
 
     /// A field of the body, which is flat JSON.
     func field(_ name: String) -> String? {
@@ -47,14 +56,19 @@ struct Checker {
         (NamedTimer($0)?.name ?? Fleet.header("ce_id", of: $0), Fleet.header("millrace-reason", of: $0))
       }
     ) { $1 }
+    ledgers = Ledgers(fleet.cluster.topics[fleet.topics.ledger]?.partitions ?? [])
   }
 
   private var answers: [Event] { events.filter { $0.name == "answer" } }
 
   /// The accepted notifications without an event or a dead letter.
   var unanswered: [String] {
-    required.subtracting(answers.map(\.notification)).subtracting(dead.keys).sorted()
+    let answered = fleet.workload == nil ? Set(answers.map(\.notification)) : finished
+    return required.subtracting(answered).subtracting(dead.keys).sorted()
   }
+
+  /// The notifications that the ledger lists as done.
+  var finished: Set<String> { Set(fleet.accepted.map(\.id).filter(ledgers.isDone)) }
 
   /// The timers of answered notifications that have not fired. Without transactions, the deletion of a topic can lose the
   /// rest of an outcome whose event is written.
@@ -79,14 +93,20 @@ struct Checker {
     let reasons = Set(dead.values).subtracting([PoisonDetector.reason])
     check("dead letters", dead.filter { reasons.contains($0.value) }.map { "\($0.key) \($0.value)" }.sorted())
     check("processes that gave up", gaveUp)
-    check("done without an event", doneWithoutEvent)
+    check("the ledger cannot be read", ledgers.problems)
+    if let workload = fleet.workload {
+      problems += workload.problems(self)
+    } else {
+      check("done without an event", doneWithoutEvent)
+    }
     guard fleet.plan.commit == .transactional else { return problems }
     check("events twice", repeated(events.map(\.id)))
+    check("order of a key", wrongOrder)
+    guard fleet.workload == nil else { return problems }
     check("answers twice", repeated(answers.map(\.notification)))
     check("timers twice", repeated(events.compactMap { $0.name == "fired" ? $0.field("timer") : nil }))
     check("answered and dead", answers.map(\.notification).filter { dead[$0] != nil })
     check("counts of a key", wrongCounts)
-    check("order of a key", wrongOrder)
     return problems
   }
 
@@ -108,15 +128,7 @@ struct Checker {
 
   /// Notifications that the ledger lists as done although there is no event.
   private var doneWithoutEvent: [String] {
-    var ledger = Ledger()
-    for record in fleet.cluster.records(in: fleet.topics.ledger) {
-      do { try ledger.restore(record) } catch { return ["the ledger cannot be read: \(error)"] }
-    }
-    let answered = Set(answers.map(\.notification))
-    return fleet.accepted.map(\.id).filter { id in
-      guard case .done? = ledger[LedgerKey(id: id)]?.state else { return false }
-      return !answered.contains(id) && dead[id] == nil
-    }
+    finished.subtracting(answers.map(\.notification)).subtracting(dead.keys).sorted()
   }
 
   /// Each answer has the number of answers of its key so far, which the worker keeps as a state.
@@ -131,13 +143,99 @@ struct Checker {
   private var wrongOrder: [String] {
     guard !fleet.plan.steps.contains(where: { if case .recreate = $0.fault { true } else { false } }) else { return [] }
     let isStrict = fleet.plan.ordering == .strict
-    let expected = Dictionary(grouping: fleet.accepted, by: \.key)
-    return Dictionary(grouping: answers, by: \.key).sorted { $0.key < $1.key }.compactMap { key, events in
+    let expected = Dictionary(grouping: fleet.accepted.filter { $0.topic == fleet.input }, by: \.key)
+    let known = Set(expected.values.flatMap { $0 }.map(\.id))
+    let events = fleet.workload == nil ? answers : events.filter { known.contains($0.notification) }
+    return Dictionary(grouping: events, by: \.key).sorted { $0.key < $1.key }.compactMap { key, events in
       let order = events.sorted { $0.offset < $1.offset }.map(\.notification).filter {
-        isStrict || !(Work($0)?.isDelayed ?? true)
+        isStrict || !fleet.isDelayed($0)
       }
+      // A notification can have several events.
+      let distinct = order.indices.filter { $0 == 0 || order[$0] != order[$0 - 1] }.map { order[$0] }
       let wanted = (expected[key] ?? []).map(\.id).filter(Set(order).contains)
-      return order == wanted ? nil : "\(key) \(order)"
+      return (fleet.workload == nil ? order : distinct) == wanted ? nil : "\(key) \(order)"
     }
   }
+}
+
+// For the checks of workloads.
+extension Checker {
+  /// Whether events are published once.
+  var isExact: Bool { fleet.plan.commit == .transactional }
+  var canOverwriteLedger: Bool { fleet.plan.canOverwriteLedger }
+
+  func events(_ name: String, of notification: String) -> [JSONObject] {
+    events.filter { $0.notification == notification && $0.type == name }.map(\.json)
+  }
+
+  func counter(_ name: String) -> Int { ledgers.counter(name) }
+
+  /// The newest values of a compacted topic, by key.
+  func newest(in topic: String) -> [String: JSONObject] {
+    Dictionary(
+      fleet.cluster.records(in: topic).map {
+        (String(decoding: $0.key ?? [], as: UTF8.self), JSONObject(String(decoding: $0.value ?? [], as: UTF8.self)))
+      }
+    ) { $1 }
+  }
+
+  /// Checks that there is one event of a name for each of the expected values, and no other. Without transactions, it may
+  /// be repeated.
+  /// - Parameters:
+  ///   - field: The field with the value; nil: the event's notification.
+  ///   - object: The object that has the field; nil: the event itself.
+  func once(
+    _ name: String, by field: String? = nil, in object: String? = nil, for expected: Set<String>
+  ) -> [String] {
+    let values = events.filter { $0.type == name }.map { event in
+      guard let field else { return event.notification }
+      let json = object.flatMap { event.json.object($0) } ?? event.json
+      return json.text(field) ?? "nothing"
+    }
+    let missing = expected.subtracting(values).sorted().map { "no \(name) for \($0)" }
+    guard isExact else { return missing }
+    return missing + repeated(values).map { "\(name) twice for \($0)" }
+      + Set(values).subtracting(expected).sorted().map { "\(name) for \($0)" }
+  }
+}
+
+/// The ledgers of all lanes, read when they are needed.
+private final class Ledgers {
+  private let partitions: [PartitionLog]
+  private(set) lazy var problems: [String] = content.problems
+  private lazy var content = read()
+
+  init(_ partitions: [PartitionLog]) { self.partitions = partitions }
+
+  private func read() -> (ledgers: [Ledger], problems: [String]) {
+    // A planted fault of the worker is none of the checker.
+    let active = PlantedFault.active
+    PlantedFault.active = nil
+    defer { PlantedFault.active = active }
+    var (ledgers, problems) = ([Ledger](), [String]())
+    for partition in partitions {
+      var ledger = Ledger()
+      do { for record in partition.committed { try ledger.restore(record) } } catch { problems.append("\(error)") }
+      ledgers.append(ledger)
+    }
+    return (ledgers, problems)
+  }
+
+  func isDone(_ id: String) -> Bool {
+    content.ledgers.contains { if case .done? = $0[LedgerKey(id: id)]?.state { true } else { false } }
+  }
+
+  func counter(_ name: String) -> Int { content.ledgers.reduce(0) { $0 + Int($1.counter(name)) } }
+}
+
+extension JSONObject {
+  /// Parses text; empty if it is no JSON object.
+  init(_ text: String) {
+    do { self = try JSONObject(parsing: Array(text.utf8)) } catch { self.init() }
+  }
+
+  var serializedText: String { String(decoding: serialized(), as: UTF8.self) }
+  func text(_ name: String) -> String? { if case .string(let text)? = self[name] { text } else { nil } }
+  func object(_ name: String) -> JSONObject? { if case .object(let object)? = self[name] { object } else { nil } }
+  func time(_ name: String) -> Timestamp? { text(name).flatMap { Timestamp(rfc3339: $0) } }
 }

@@ -10,7 +10,10 @@ internal import MillraceTime
 @testable internal import PlantedWorker
 
 final class Fleet: @unchecked Sendable {
-  static let input = "appstore.notifications.subscriptions"
+  /// The worker of the product; nil if the handler of the simulation runs.
+  private(set) var workload: (any Workload)?
+  /// The topic that a plan can create again.
+  var input: String { (workload?.family ?? .subscriptions).topic }
 
   let plan: Plan
   let timeline: Timeline
@@ -20,40 +23,74 @@ final class Fleet: @unchecked Sendable {
   let journal = Journal()
   private(set) var machines: [Machine] = []
   /// The notifications that were acknowledged, in the order of their first copies, with their keys.
-  private(set) var accepted: [(id: String, key: String)] = []
+  private(set) var accepted: [(id: String, key: String, topic: String)] = []
+  /// The notifications that Apple has posted to a worker of the product.
+  private var posted: [Int: ProducerRecord] = [:]
   private let writer: PartitionWriter
 
-  init(_ plan: Plan, isTraced: Bool) {
+  init(_ plan: Plan, isTraced: Bool) throws {
     self.plan = plan
     timeline = Timeline(isKept: isTraced)
     cluster = Cluster(network: Network(), timeline: timeline)
-    var policy = WorkerPolicy()
+    workload = try plan.worker.map { [timeline] in $0.workload(plan, try AppleModel(timeline)) }
+    var policy = workload?.policy ?? WorkerPolicy()
+    // Apple may fail for as long as the plan says.
+    if workload != nil { policy.maximumAttempts = 100_000 }
     policy.retryDelays = [.seconds(2), .seconds(20)]
+    // A retry every 20 seconds of a long outage takes too many jobs.
+    if plan.hasLongOutage { policy.retryDelays.append(.seconds(1_200)) }
     policy.ordering = plan.ordering
     policy.recordsInFlight = 8
     policy.drainTimeout = plan.drain
     self.policy = policy
-    topics = WorkerTopics(worker: "mill", inputs: [Self.input], delays: policy.retryDelays, prefix: "")
+    topics = WorkerTopics(
+      worker: plan.worker?.rawValue ?? "mill",
+      inputs: (workload?.families ?? [.subscriptions]).map(\.topic), outputTopics: workload?.outputTopics ?? [],
+      delays: policy.retryDelays, prefix: "")
     writer = PartitionWriter(cluster)
     for topic in topics.laneTopics { cluster.create(topic, partitions: plan.lanes) }
-    for topic in topics.others { cluster.create(topic, partitions: 1) }
+    let tables = (workload?.outputTopics ?? []).union(workload?.tables ?? []).subtracting(topics.inputs)
+    for topic in topics.others + tables.sorted() { cluster.create(topic, partitions: 1) }
+    for record in workload?.prepare(at: MillraceClock.ofSimulation.wallTime) ?? [] { _ = writer.append(record) }
     machines = (0..<plan.processes).map { Machine(self, "w\($0)") }
   }
 
   /// Appends a notification, as the ingress does when it answers 200.
-  func accept(_ number: Int) {
+  /// - Returns: Its id; nil if Apple posts nothing.
+  func accept(_ number: Int) -> String? {
+    do {
+      guard let record = try record(number) else { return nil }
+      let (id, key) = (Self.header("ce_id", of: record.headers), String(decoding: record.key ?? [], as: UTF8.self))
+      let position = writer.append(record)
+      timeline.add("record", "\(id) \(key) at \(position)")
+      if !accepted.contains(where: { $0.id == id }) { accepted.append((id, key, record.topic)) }
+      return id
+    } catch {
+      journal.problem("the notification \(number) cannot be posted: \(error)")
+      return nil
+    }
+  }
+
+  private func record(_ number: Int) throws -> ProducerRecord? {
+    if let workload {
+      if let record = posted[number] { return record }
+      let records = try workload.post(number, at: MillraceClock.ofSimulation.wallTime)
+      for record in records.dropLast() { _ = writer.append(record) }
+      posted[number] = records.last
+      return records.last
+    }
     let (id, key) = ("n\(number)", "k\(number % plan.keys)")
-    let record = ProducerRecord(
-      topic: Self.input, key: Array(key.utf8), value: Array(id.utf8),
+    return ProducerRecord(
+      topic: input, key: Array(key.utf8), value: Array(id.utf8),
       headers: [
         RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_id", id),
         RecordHeader("ce_type", "com.apple.appstore.notification.v2.DID_RENEW"),
         RecordHeader("ce_source", "appstore/Production/com.example.a"), RecordHeader("ce_subject", key),
       ])
-    let position = writer.append(record)
-    timeline.add("record", "\(id) \(key) at \(position)")
-    if !accepted.contains(where: { $0.id == id }) { accepted.append((id, key)) }
   }
+
+  /// Whether a record of the key may overtake the notification.
+  func isDelayed(_ id: String) -> Bool { workload?.isDelayed(id) ?? Work(id)?.isDelayed ?? true }
 
   /// The group has committed every record of every source.
   var isRead: Bool {
@@ -70,8 +107,10 @@ final class Fleet: @unchecked Sendable {
     return Logger(label: machine) { TimelineLogHandler(timeline: self.timeline, machine: $0) }
   }
 
-  static func header(_ name: String, of record: ConsumerRecord) -> String {
-    record.headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) } ?? ""
+  static func header(_ name: String, of record: ConsumerRecord) -> String { header(name, of: record.headers) }
+
+  static func header(_ name: String, of headers: [RecordHeader]) -> String {
+    headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 }
 

@@ -24,19 +24,25 @@ final class FleetRun: @unchecked Sendable {
   private var required: Set<String> = []
   private var recreatedTopics: Set<String> = []
   private var isOperating = false
+  private var appleFaultsEnd = Duration.zero
 
-  private init(_ plan: Plan, isTraced: Bool) {
+  private init(_ plan: Plan, isTraced: Bool) throws {
     self.plan = plan
-    fleet = Fleet(plan, isTraced: isTraced)
+    fleet = try Fleet(plan, isTraced: isTraced)
   }
 
   /// Runs a plan in this process of the machine. Call it once.
   static func run(_ plan: Plan, isTraced: Bool) -> RunResult {
     let result = Box<RunResult?>(nil)
     let isOver = Simulation.run(seed: plan.seed, policy: plan.scheduling.native, mostJobs: 20_000_000) {
-      let run = FleetRun(plan, isTraced: isTraced)
-      await run.play()
-      result.value = run.result()
+      do {
+        let run = try FleetRun(plan, isTraced: isTraced)
+        await run.play()
+        result.value = run.result()
+      } catch {
+        result.value = RunResult(
+          problems: ["the run cannot start: \(error)"], hash: 0, counts: "", simulated: .zero, recovery: nil, lines: [])
+      }
       return true
     }
     var end =
@@ -66,7 +72,7 @@ final class FleetRun: @unchecked Sendable {
     if rest > .zero { await pause(rest) }
     heal()
     let start = Simulation.worldTime
-    var limit = plan.recoveryLimit
+    var limit = plan.recoveryLimit + max(.zero, appleFaultsEnd - start)
     while Simulation.worldTime - start < limit {
       await pause(.seconds(1))
       operate()
@@ -91,8 +97,7 @@ final class FleetRun: @unchecked Sendable {
   }
 
   private func accept(_ number: Int) {
-    required.insert("n\(number)")
-    fleet.accept(number)
+    if let id = fleet.accept(number) { required.insert(id) }
   }
 
   private func perform(_ fault: Step.Fault) {
@@ -137,7 +142,17 @@ final class FleetRun: @unchecked Sendable {
     case .silence(let share, let duration):
       network.faults.silent = share
       after(duration) { network.faults.silent = 0 }
-    case .recreate(let topic):
+    case .apple(let faults, let duration):
+      guard let apple = fleet.workload?.apple else { return }
+      fleet.timeline.add("fault", "Apple: \(faults)")
+      apple.faults = faults
+      after(duration) {
+        // Another fault may have followed.
+        if Simulation.worldTime >= self.appleFaultsEnd { apple.faults = .none }
+      }
+      appleFaultsEnd = max(appleFaultsEnd, Simulation.worldTime + duration)
+    case .recreate:
+      let topic = fleet.input
       fleet.timeline.add("fault", "\(topic) is deleted and created again")
       fleet.cluster.recreate(topic)
       recreatedTopics.insert(topic)
@@ -190,8 +205,9 @@ final class FleetRun: @unchecked Sendable {
   }
 
   private var isDone: Bool {
+    guard fleet.isRead, appleFaultsEnd <= Simulation.worldTime else { return false }
     let checker = Checker(fleet, required: required)
-    return checker.unanswered.isEmpty && checker.missingTimers.isEmpty && fleet.isRead
+    return checker.unanswered.isEmpty && checker.missingTimers.isEmpty
       && !fleet.cluster.transactions.hasOpenTransaction && fleet.machines.allSatisfy { $0.processCount == 1 }
   }
 

@@ -44,16 +44,22 @@ final class Machine: @unchecked Sendable {
     let process = Simulation.ProcessID(number: simulation_new_process())
     self.process = process
     fleet.timeline.add("process", "\(name) starts as process \(process.number)")
-    let runtime = runtime(in: process)
+    group = nil
+    let made = fleet.workload == nil ? runtime(in: process) : nil
     Simulation.inside(process) { [self] in
       Task {
-        let logger = fleet.logger(name)
-        let group = ServiceGroup(
-          configuration: .init(
-            services: [.init(service: runtime, successTerminationBehavior: .gracefullyShutdownGroup)], logger: logger))
-        if number == starts { self.group = group }
         var failure: (any Error)?
-        do { try await group.run() } catch { failure = error }
+        do {
+          let runtime = if let made { made } else { try await workerRuntime(in: process) }
+          let group = ServiceGroup(
+            configuration: .init(
+              services: [.init(service: runtime, successTerminationBehavior: .gracefullyShutdownGroup)],
+              logger: fleet.logger(name)))
+          if number == starts { self.group = group }
+          try await group.run()
+        } catch {
+          failure = error
+        }
         let end = failure
         // The rest is the supervisor's.
         Simulation.deliver(to: .world, after: .zero) { [self] in ended(number, process, end) }
@@ -133,4 +139,17 @@ final class Machine: @unchecked Sendable {
         metrics: WorkerMetrics(worker: "mill", factory: PrometheusRegistry(describing: WorkerMetrics.helpTexts)),
         logger: fleet.logger(name)))
   }
+
+  /// Creates the runtime of a worker of the product, as its process does.
+  private func workerRuntime(in process: Simulation.ProcessID) async throws -> WorkerRuntime {
+    guard let workload = fleet.workload else { throw NoWorkload() }
+    return try await workload.runtime(
+      ProcessStart(
+        policy: fleet.policy, commit: fleet.plan.commit,
+        log: SimulatedLog(cluster: fleet.cluster, process: process, name: "\(name).\(starts)"),
+        exchange: AppleExchange(fleet: fleet, process: process), staticMember: fleet.plan.areStatic ? name : nil,
+        instance: fleet.plan.areStatic ? name : "\(name).\(starts)", logger: fleet.logger(name)))
+  }
+
+  private struct NoWorkload: Error {}
 }

@@ -22,7 +22,10 @@ struct Step: Sendable, CustomStringConvertible {
     case slow(longest: Duration, duration: Duration)
     case loseAnswers(share: Double, duration: Duration)
     case silence(share: Double, duration: Duration)
-    case recreate(topic: String)
+    /// The input topic is deleted and created.
+    case recreate
+    /// Calls of Apple's API fail.
+    case apple(AppleFaults, duration: Duration)
   }
 
   var at: Duration
@@ -48,7 +51,8 @@ struct Step: Sendable, CustomStringConvertible {
       case .slow(let longest, let duration): "delay messages by up to \(longest), for \(duration)"
       case .loseAnswers(let share, let duration): "lose \(Int(share * 100)) % of answers for \(duration)"
       case .silence(let share, let duration): "lose \(Int(share * 100)) % of requests silently for \(duration)"
-      case .recreate(let topic): "delete and create \(topic)"
+      case .recreate: "delete and create the input topic"
+      case .apple(let faults, let duration): "Apple fails for \(duration): \(faults)"
       }
     return "\(at): \(what)"
   }
@@ -56,6 +60,8 @@ struct Step: Sendable, CustomStringConvertible {
 
 struct Plan: Sendable, CustomStringConvertible {
   var seed: UInt64
+  /// The worker of the product whose handlers run; nil for the handler of the simulation.
+  var worker: WorkerKind?
   var scheduling: SchedulingPolicy
   var commit: KafkaSettings.Commit
   var lanes: Int
@@ -77,8 +83,10 @@ struct Plan: Sendable, CustomStringConvertible {
   /// The time for which records and faults arrive. Afterwards everything heals.
   var duration: Duration { gap * records / 2 }
 
-  /// - Parameter kept: The numbers of the steps to keep; nil: all.
-  init(seed: UInt64, keeping kept: Set<Int>? = nil) {
+  /// - Parameters:
+  ///   - worker: The worker of the product; nil: the seed draws one or the handler of the simulation.
+  ///   - kept: The numbers of the steps to keep; nil: all.
+  init(seed: UInt64, worker: WorkerKind? = nil, keeping kept: Set<Int>? = nil) {
     var random = PlanGenerator(seed: seed)
     self.seed = seed
     scheduling = random.chance(0.3) ? .priorities : .random
@@ -103,7 +111,44 @@ struct Plan: Sendable, CustomStringConvertible {
       steps.append(Step(at: at, fault: Self.fault(kind, processes, &random)))
     }
     steps.sort { $0.at < $1.at }
+    drawWorker(worker)
     if let kept { steps = steps.indices.filter { kept.contains($0) }.map { steps[$0] } }
+  }
+
+  /// Draws the worker and the faults of Apple after everything else and from other numbers, so that they change nothing of
+  /// a plan with the handler of the simulation.
+  private mutating func drawWorker(_ given: WorkerKind?) {
+    var random = PlanGenerator(seed: seed ^ 0xA991_E000)
+    let drawn = WorkerKind.allCases[random.number(0...WorkerKind.allCases.count - 1)]
+    worker = given ?? (random.chance(0.2) ? drawn : nil)
+    guard worker != nil else { return }
+    // Everything is about its own states.
+    hasLongStates = false
+    records = min(records, 90)
+    for _ in 0..<random.number(0...4) {
+      let at = duration * random.number(0...1_000) / 1_000
+      steps.append(Step(at: at, fault: .apple(Self.appleFaults(&random), duration: .seconds(random.number(1...60)))))
+    }
+    // The worker asks before it repeats what is an hour old. The answers to the calls before are lost.
+    if worker == .renewalExtensions, random.chance(0.3) {
+      let at = duration * random.number(0...500) / 1_000
+      steps.append(Step(at: at, fault: .apple(AppleFaults(lostAnswers: 1), duration: .seconds(1))))
+      steps.append(
+        Step(at: at + .seconds(1), fault: .apple(AppleFaults(refused: 1), duration: .seconds(3_700))))
+    }
+    steps.sort { $0.at < $1.at }
+  }
+
+  private static func appleFaults(_ random: inout PlanGenerator) -> AppleFaults {
+    let share = [0.1, 0.3, 1][random.number(0...2)]
+    switch random.number(0...5) {
+    case 0: return AppleFaults(refused: share)
+    case 1: return AppleFaults(errors: share)
+    case 2: return AppleFaults(limited: share)
+    case 3: return AppleFaults(lostRequests: share / 2, lostAnswers: share / 2)
+    case 4: return AppleFaults(lostRequests: 0.1, lostAnswers: 0.2, silent: 0.1)
+    default: return AppleFaults(errors: 0.2, limited: 0.2, lostAnswers: 0.2)
+    }
   }
 
   private static func fault(_ kind: Int, _ processes: Int, _ random: inout PlanGenerator) -> Step.Fault {
@@ -130,7 +175,7 @@ struct Plan: Sendable, CustomStringConvertible {
     case 9: return .slow(longest: .milliseconds(random.number(20...1_000)), duration: seconds(50...300))
     case 10: return .replace(process: process, duration: seconds(5...600))
     case 11: return .suspend(node: random.number(0...Cluster.nodeCount - 1), duration: seconds(10...200))
-    default: return .recreate(topic: Fleet.input)
+    default: return .recreate
     }
   }
 
@@ -148,11 +193,16 @@ struct Plan: Sendable, CustomStringConvertible {
 
   /// The limit of simulated time within which everything must be done after the faults. A record that waits for one whose
   /// ledger entry was overwritten runs after an hour (`RetryDelayPassage`).
-  var recoveryLimit: Duration { canOverwriteLedger ? .seconds(2 * 3_600) : .seconds(900) }
+  var recoveryLimit: Duration { canOverwriteLedger || hasLongOutage ? .seconds(2 * 3_600) : .seconds(900) }
+
+  /// Whether Apple cannot be reached for longer than a worker repeats a call without a question.
+  var hasLongOutage: Bool {
+    steps.contains { if case .apple(_, let duration) = $0.fault { duration > .seconds(3_600) } else { false } }
+  }
 
   var description: String {
     """
-    \(commit == .transactional ? "transactional" : "at-least-once"), \(processes) \(areStatic ? "static" : "dynamic") \
+    \(worker.map { "\($0.rawValue), " } ?? "")\(commit == .transactional ? "transactional" : "at-least-once"), \(processes) \(areStatic ? "static" : "dynamic") \
     processes, \(lanes) lanes, \(keys) keys, \(records) records, \(ordering) order, \(scheduling) scheduling\
     \(hasLongStates ? ", long states" : "")
     """

@@ -70,6 +70,10 @@
     case detachedWrites = "detached-writes"
     /// A worker that rejoins does not take over its transactional id before its lanes start.
     case lanesBeforeTakeOver = "lanes-before-take-over"
+    /// An extension whose result is unknown is requested again after an hour without a question to Apple.
+    case blindExtension = "blind-extension"
+    /// An answer to a consumption request that comes too late is not announced with the answer.
+    case lateAnswerUnannounced = "late-answer-unannounced"
 
     /// The active defect. Set it before the first task starts.
     nonisolated(unsafe) package static var active: PlantedFault?
