@@ -132,9 +132,9 @@ struct Plan: Sendable, CustomStringConvertible {
     // The worker asks before it repeats what is an hour old. The answers to the calls before are lost.
     if worker == .renewalExtensions, random.chance(0.3) {
       let at = duration * random.number(0...500) / 1_000
-      steps.append(Step(at: at, fault: .apple(AppleFaults(lostAnswers: 1), duration: .seconds(1))))
+      steps.append(Step(at: at, fault: .apple(AppleFaults(lostAnswers: 1), duration: .seconds(10))))
       steps.append(
-        Step(at: at + .seconds(1), fault: .apple(AppleFaults(refused: 1), duration: .seconds(3_700))))
+        Step(at: at + .seconds(10), fault: .apple(AppleFaults(refused: 1), duration: .seconds(3_700))))
     }
     steps.sort { $0.at < $1.at }
   }
