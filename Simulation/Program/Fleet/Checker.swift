@@ -170,14 +170,14 @@ extension Checker {
 
   func counter(_ name: String) -> Int { ledgers.counter(name) }
 
-  /// The newest values of a compacted topic, by key.
-  func newest(in topic: String) -> [String: JSONObject] {
-    Dictionary(
-      fleet.cluster.records(in: topic).map {
-        (String(decoding: $0.key ?? [], as: UTF8.self), JSONObject(String(decoding: $0.value ?? [], as: UTF8.self)))
-      }
-    ) { $1 }
+  /// The values of a compacted topic in their order, by key.
+  func rows(in topic: String) -> [String: [JSONObject]] {
+    Dictionary(grouping: fleet.cluster.records(in: topic)) { String(decoding: $0.key ?? [], as: UTF8.self) }
+      .mapValues { $0.map { JSONObject(String(decoding: $0.value ?? [], as: UTF8.self)) } }
   }
+
+  /// The newest values of a compacted topic, by key.
+  func newest(in topic: String) -> [String: JSONObject] { rows(in: topic).compactMapValues(\.last) }
 
   /// Checks that there is one event of a name for each of the expected values, and no other. Without transactions, it may
   /// be repeated.

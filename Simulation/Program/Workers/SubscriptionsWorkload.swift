@@ -62,19 +62,25 @@ final class SubscriptionsWorkload: Workload, @unchecked Sendable {
 
   func problems(_ checker: Checker) -> [String] {
     guard !checker.canOverwriteLedger else { return [] }
-    let rows = checker.newest(in: SubscriptionsWorker.subscriptionsTopic)
+    let history = checker.rows(in: SubscriptionsWorker.subscriptionsTopic)
+    let rows = history.compactMapValues(\.last)
     let done = Dictionary(
       grouping: reports.filter { checker.finished.contains($0.key) }.values, by: \.transaction.originalTransactionId)
-    return done.sorted { $0.key < $1.key }.compactMap { key, reports in
-      guard let newest = reports.max(by: { $0.signedAt < $1.signedAt }) else { return nil }
-      let row = rows[key] ?? JSONObject()
-      guard let signedAt = row.time("signedDate"), signedAt >= newest.signedAt else {
-        return "the row of \(key) is older than the report of \(newest.signedAt.rfc3339): \(row.serializedText)"
-      }
-      // An answer of Apple or a notification that a deleted topic has lost can be newer.
-      let isNewer = signedAt > newest.signedAt && self.newest(of: key)?.signedAt != newest.signedAt
-      return isNewer || row["transactionId"] == .string(newest.transaction.transactionId)
-        ? nil : "the row of \(key) is not the report about \(newest.transaction.transactionId): \(row.serializedText)"
+    let backwards = history.filter { _, rows in
+      let dates = rows.compactMap { $0.time("signedDate") }
+      return zip(dates, dates.dropFirst()).contains { $0 > $1 }
     }
+    return backwards.keys.sorted().map { "the row of \($0) went back to an older report" }
+      + done.sorted { $0.key < $1.key }.compactMap { key, reports in
+        guard let newest = reports.max(by: { $0.signedAt < $1.signedAt }) else { return nil }
+        let row = rows[key] ?? JSONObject()
+        guard let signedAt = row.time("signedDate"), signedAt >= newest.signedAt else {
+          return "the row of \(key) is older than the report of \(newest.signedAt.rfc3339): \(row.serializedText)"
+        }
+        // An answer of Apple or a notification that a deleted topic has lost can be newer.
+        let isNewer = signedAt > newest.signedAt && self.newest(of: key)?.signedAt != newest.signedAt
+        return isNewer || row["transactionId"] == .string(newest.transaction.transactionId)
+          ? nil : "the row of \(key) is not the report about \(newest.transaction.transactionId): \(row.serializedText)"
+      }
   }
 }
