@@ -24,7 +24,7 @@ struct AppleFaults: Sendable, CustomStringConvertible {
     return shares.filter { $0.1 > 0 }.map { "\(Int($0.1 * 100)) % \($0.0)" }.joined(separator: ", ")
   }
 
-  /// What happens to one call.
+  /// The result of one call.
   enum Fate: Sendable {
     case answered, refused, limited, lostRequest, lostAnswer
     case error(takesEffect: Bool)

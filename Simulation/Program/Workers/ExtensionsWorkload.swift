@@ -1,5 +1,5 @@
-// Failures of a mass extension. Apple extends a subscription again if it does not know the request any more, and knows a
-// request for as long as the worker repeats it without a question.
+// Failures of a mass extension. Apple forgets a request after an hour, and then extends the subscription again. Within the
+// hour the worker repeats a request without a question.
 
 internal import AppStore
 internal import AppStoreServerAPI

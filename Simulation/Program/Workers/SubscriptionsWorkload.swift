@@ -1,4 +1,4 @@
-// Renewals of subscriptions, some of which come late and some of which end soon, so that the worker asks Apple.
+// Renewals of subscriptions. Some come late and some end soon, and then the worker asks Apple.
 
 internal import AppStore
 internal import AppStoreServerAPI

@@ -56,7 +56,7 @@ extension Workload {
   func prepare(at now: Timestamp) -> [ProducerRecord] { [] }
 }
 
-/// What a process of a worker starts with.
+/// The parts with which a process of a worker starts.
 struct ProcessStart: Sendable {
   var policy: WorkerPolicy
   var commit: KafkaSettings.Commit
