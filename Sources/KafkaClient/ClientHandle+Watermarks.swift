@@ -4,6 +4,14 @@
 
 internal import CRDKafka
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
 extension ClientHandle {
   /// Returns the oldest offset and the end, as this handle's isolation level sees them. Blocks.
   func watermarks(of partition: TopicPartition, timeout: Duration) throws(KafkaError) -> Range<Int64> {
@@ -36,8 +44,25 @@ extension ClientHandle {
   }
 
   /// Looks up offsets by time. The offset of each element is a time or the special value of an end. Partitions without
-  /// a matching offset are absent. Blocks.
+  /// a matching offset are absent. Blocks, and asks again within the time limit while a partition has no known leader:
+  /// librdkafka asks the broker that was the leader when it last read the metadata, once.
   func offsets(
+    _ wanted: [CommittedOffset], timeout: Duration, operation: String
+  ) throws(KafkaError) -> [TopicPartition: Int64] {
+    let end = ContinuousClock.now.advanced(by: timeout)
+    var backoff = Backoff(from: .milliseconds(50), upTo: .seconds(1))
+    while true {
+      let left = end - ContinuousClock.now
+      do throws(KafkaError) {
+        return try offsetsOnce(wanted, timeout: max(left, .milliseconds(1)), operation: operation)
+      } catch {
+        guard error.isRetriable, end - ContinuousClock.now > backoff.next() else { throw error }
+        usleep(UInt32(clamping: backoff.last.wholeMilliseconds * 1_000))
+      }
+    }
+  }
+
+  private func offsetsOnce(
     _ wanted: [CommittedOffset], timeout: Duration, operation: String
   ) throws(KafkaError) -> [TopicPartition: Int64] {
     let list = TopicPartitionList(wanted)

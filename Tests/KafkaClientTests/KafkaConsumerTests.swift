@@ -1,9 +1,13 @@
+import CRDKafka
 import Testing
 
 @testable import KafkaClient
 
 /// Joining a group of librdkafka's mock cluster takes 3 s or more, so few tests use a group.
 @Suite(.timeLimit(.minutes(15))) struct KafkaConsumerTests {
+  /// The number of ListOffsets in Kafka's protocol.
+  private static let listOffsets: Int16 = 2
+
   private func groupConsumer(_ cluster: TestCluster) throws -> KafkaConsumer {
     try KafkaConsumer(
       cluster.configuration([
@@ -93,6 +97,22 @@ import Testing
     let consumer = try KafkaConsumer(cluster.configuration, subscription: .partitions([:]))
     #expect(
       try await consumer.watermarks(of: TopicPartition(topic: "t", partition: 0), timeout: .seconds(10)) == 0..<3)
+  }
+
+  @Test func `watermarks are asked again within the time limit if a broker is no longer the leader`() async throws {
+    let cluster = try TestCluster(topics: ["t": 1])
+    try await fill(cluster, partitions: 1, each: 3)
+    let consumer = try KafkaConsumer(cluster.configuration, subscription: .partitions([:]))
+    let partition = TopicPartition(topic: "t", partition: 0)
+    let notLeader = KafkaError.Code(rawValue: RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION.rawValue)
+    cluster.embedded.failRequests(apiKey: Self.listOffsets, with: Array(repeating: notLeader, count: 4))
+    #expect(try await consumer.watermarks(of: partition, timeout: .seconds(60)) == 0..<3)
+
+    let refused = KafkaError.Code(rawValue: RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue)
+    cluster.embedded.failRequests(apiKey: Self.listOffsets, with: [refused])
+    await #expect { _ = try await consumer.watermarks(of: partition, timeout: .seconds(60)) } throws: {
+      ($0 as? KafkaError)?.code == refused
+    }
   }
 
   @Test func `a waiting read ends when the consumer shuts down and when its task is cancelled`() async throws {

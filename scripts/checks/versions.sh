@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the scenarios and checks that depend on Kafka with each pair of Kafka and librdkafka, and prints a table.
-# The scenarios are: crash, faults, torn, oauth (tokens), scram, mtls and acls. The pairs are the installed Kafka and the
-# Kafka in KAFKA_4_HOME, each with the librdkafka of this machine and of LIBRDKAFKA_2_8_HOME and LIBRDKAFKA_NEWEST_HOME:
+# The scenarios are: crash, faults, outage, torn, oauth (tokens), scram, mtls and acls. The pairs are the installed Kafka and
+# the Kafka in KAFKA_4_HOME, each with the librdkafka of this machine and of LIBRDKAFKA_2_8_HOME and LIBRDKAFKA_NEWEST_HOME:
 # directories with a librdkafka.so.1. Pairs that are not there are skipped by name. ACLs need SCRAM, so they are skipped with
 # a Kafka that refuses the SCRAM of this librdkafka. No scenario deletes a topic that a client uses: librdkafka 2.8.0 crashes
 # then (docs/clusters.md).
@@ -17,7 +17,7 @@
 # shellcheck source=scripts/scram.sh
 . "$root/scripts/scram.sh"
 
-seed=$RANDOM only=crash,faults,torn,oauth,scram,mtls,acls wanted='' quarter=''
+seed=$RANDOM only=crash,faults,outage,torn,oauth,scram,mtls,acls wanted='' quarter=''
 while [ $# -gt 0 ]; do
   [ $# -ge 2 ] || usage "[--seed N] [--only LIST] [--library NAME] [--quarter N]"
   case "$1" in
@@ -30,7 +30,7 @@ while [ $# -gt 0 ]; do
   shift 2
 done
 for name in ${only//,/ }; do
-  [[ " crash faults torn oauth scram mtls acls " == *" $name "* ]] || die "unknown scenario $name"
+  [[ " crash faults outage torn oauth scram mtls acls " == *" $name "* ]] || die "unknown scenario $name"
 done
 [[ " installed 2.8 newest " == *" ${wanted:-newest} "* ]] || die "unknown librdkafka $wanted"
 case ${quarter:-0} in [0-3]) ;; *) die "--quarter is 0 to 3" ;; esac
@@ -83,6 +83,7 @@ play() {
     return "$status"
     ;;
   faults) scripts/scenario faults --pauses 1 --seed "$seed" ;;
+  outage) scripts/scenario faults --outage --seed "$seed" ;;
   torn) scripts/scenario torn --seed "$seed" ;;
   *) scripts/check "$1" ;;
   esac
@@ -109,7 +110,7 @@ for home in "${homes[@]}"; do
       (play "$name") >"$log" 2>&1 || status=$?
       if [ "$status" -eq 0 ]; then
         # The results, without the progress: the counts that a scenario prints at its end.
-        said=$(grep -E '[Aa]s promised|0 repeated|0 of them missing|every late|Each process ran|nothing was lost' "$log" | tail -n 1 | sed 's/^[ =>]*//' | cut -c 1-110 || true)
+        said=$(grep -E '[Aa]s promised|answered 200: |0 repeated|0 of them missing|every late|Each process ran|nothing was lost' "$log" | tail -n 1 | sed 's/^[ =>]*//' | cut -c 1-110 || true)
         rows+=("$(printf '%-7s  Kafka %-7s  librdkafka %-7s  ok       %4d s  %s' "$name" "$kafka" "$version" $((SECONDS - from)) "$said")")
       else
         failed=$((failed + 1))

@@ -222,7 +222,7 @@ extension WorkerEntry {
       "maximumAttempts", \.maximumAttempts, .integer(1...1_000),
       "How many times a handler runs before its record or timer becomes a dead letter."),
     Setting(
-      "handlerTimeout", \.handlerTimeout, .duration(.milliseconds(10) ... .seconds(3_600)),
+      "handlerTimeout", \.handlerTimeout, .duration(.milliseconds(10) ... .seconds(86_400)),
       "How long one run of a handler may take."),
     Setting(
       "parallelism", \.parallelism, .integer(1...1_000),
