@@ -92,7 +92,8 @@ appStore:
 workers:
   # Six hours are 2.5 seconds, and the longest time limit of a handler is ten: a busy machine exceeds less.
   subscriptions: { handlerTimeout: 24h, maximumAttempts: 1000, settings: { entitlementMargin: 6h } }
-  renewal-extensions: { handlerTimeout: 24h, maximumAttempts: 1000 }
+  # The backfills go back further than the 8 days of its ledger, and would count extensions again.
+  renewal-extensions: { handlerTimeout: 24h, maximumAttempts: 1000, ledgerHorizon: 30d }
 ingress: { host: 127.0.0.1, port: $ingress }
 admin: { host: 127.0.0.1, port: $admin }
 postgres: { url: "$postgres_url", tables: [subscriptions, purchases, events], notify: true }

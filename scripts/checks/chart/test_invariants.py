@@ -467,7 +467,7 @@ def test_the_backfill_runs_in_a_single_pod():
 def test_the_topics_job_runs_before_anything_else_and_fails_the_release():
     job = of("minimal", "Job", "-topics")
     assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
-    assert container(job)["command"] == ["millrace", "topics", "apply", "--yes"]
+    assert container(job)["command"] == ["millrace", "topics", "apply", "--yes", "--by", "helm"]
     for document in (of("minimal", "ConfigMap", "-topics"), of("minimal", "NetworkPolicy", "-topics")):
         assert int(document["metadata"]["annotations"]["helm.sh/hook-weight"]) < int(
             job["metadata"]["annotations"]["helm.sh/hook-weight"]
