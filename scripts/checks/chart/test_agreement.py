@@ -62,7 +62,9 @@ def test_the_chart_and_the_programs_agree_on_secret_properties(tmp_path):
     path = tmp_path / "millrace.yaml"
 
     def config(names):
-        path.write_text(yaml.safe_dump({"kafka": {"bootstrapServers": "k:9092", "properties": dict.fromkeys(names, "v")}}))
+        path.write_text(
+            yaml.safe_dump({"kafka": {"bootstrapServers": "k:9092", "properties": dict.fromkeys(names, "v")}})
+        )
         return subprocess.run([BIN / "millrace", "config", "--config", path], capture_output=True, text=True, env={})
 
     absent = set(re.findall(r"librdkafka has no property `([^`]+)`", config(PROPERTIES).stderr))
