@@ -105,10 +105,20 @@ import Testing
   @Test func `losing a lane while a handler hangs counts as a crash`() async throws {
     let fleet = try fleet(.transactional)
     let hung = FleetProcess.Shared<[CheckedContinuation<Void, Never>]>([])
+    let isLast = FleetProcess.Shared(false)
+    let clock = fleet.time.clock
+    let handler = FleetHandler(Book()) { item, recorder in
+      if item.id == "hangs" {
+        await withCheckedContinuation { waiter in hung.change { $0.append(waiter) } }
+      } else {
+        while !isLast.get() { try await clock.sleep(until: clock.now.advanced(by: .milliseconds(50))) }
+      }
+      return try await FleetHandler.answer(item, recorder)
+    }
     try fleet.put("hangs", key: "k")
-    // The first two marks do not name the record, because nothing was committed after it began.
+    // The first two marks do not name the record, because nothing is committed after it began: the others run until the last.
     for life in 1...PoisonDetector.startsUntilPoisoned + 1 {
-      let process = fleet.start("p\(life)", isKept: false, hanging(hung))
+      let process = fleet.start("p\(life)", isKept: false, handler)
       #expect(await fleet.until { hung.get().count == life } != nil)
       process.log.fail(
         .read, with: [KafkaError(code: .fenced, operation: "read", reason: "a newer instance", isFatal: true)],
@@ -117,7 +127,8 @@ import Testing
       #expect(try #require(await fleet.end(of: process, within: .seconds(60)), "it lives on").error is KafkaError)
       #expect(fleet.dead().isEmpty)
     }
-    let last = fleet.start("last", hanging(hung))
+    isLast.set(true)
+    let last = fleet.start("last", handler)
     #expect(await fleet.until { fleet.dead() == ["hangs": PoisonDetector.reason] && fleet.isRead() } != nil)
     #expect(notices(fleet) == 0)
     for continuation in hung.take() { continuation.resume() }
@@ -150,12 +161,5 @@ import Testing
     #expect(fleet.dead().isEmpty)
     #expect(notices(fleet) == PoisonDetector.startsUntilOneAtATime, "no loss in one-at-a-time mode")
     await process.crash()
-  }
-
-  private func hanging(_ hung: FleetProcess.Shared<[CheckedContinuation<Void, Never>]>) -> FleetHandler {
-    FleetHandler(Book()) { item, recorder in
-      if item.id == "hangs" { await withCheckedContinuation { waiter in hung.change { $0.append(waiter) } } }
-      return try await FleetHandler.answer(item, recorder)
-    }
   }
 }
