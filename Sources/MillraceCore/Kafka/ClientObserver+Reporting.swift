@@ -51,6 +51,9 @@ extension ClientObserver {
     let queued = Gauge(label: "millrace_kafka_queued_messages", dimensions: label, factory: factory)
     let queuedBytes = Gauge(label: "millrace_kafka_queued_bytes", dimensions: label, factory: factory)
     let brokersUp = Gauge(label: "millrace_kafka_brokers_up", dimensions: label, factory: factory)
+    // From the start, because a rate needs a value before the first delay.
+    let throttled = FloatingPointCounter(
+      label: "millrace_kafka_throttled_seconds_total", dimensions: label, factory: factory)
     return ClientObserver(
       log: { line in
         // A fatal error ends this client, not the process: the owner of the client replaces it.
@@ -82,8 +85,7 @@ extension ClientObserver {
           metadata: ["client": "\(client)", "error": "\(error)"])
       },
       throttling: { throttling in
-        FloatingPointCounter(label: "millrace_kafka_throttled_seconds_total", dimensions: label, factory: factory)
-          .increment(by: throttling.delay / .seconds(1))
+        throttled.increment(by: throttling.delay / .seconds(1))
         guard throttles.note(client, at: .now) else { return }
         logger.warning(
           "a quota of the Kafka cluster delays this client; raise the quota of its user or client id",
