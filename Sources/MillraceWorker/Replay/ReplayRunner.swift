@@ -55,6 +55,8 @@ struct ReplayRunner: Sendable {
   private static let pageSize = 500
   /// The number of offsets after which progress is written even if nothing was sent.
   private static let noteEvery: Int64 = 20_000
+  /// How long a partition may end before the part does. A broker that has just become the leader learns the end late.
+  private static let endPatience = Duration.seconds(60)
 
   /// The instruction has changed, or records that had to be read are deleted.
   private struct Interrupted: Error {}
@@ -71,6 +73,7 @@ struct ReplayRunner: Sendable {
   func run(from place: ReplayPlace, on host: some ReplayHost) async throws {
     let start = ReplayPlace(next: max(part.from, place.next), sent: place.sent)
     let cursor = Shared(Cursor(place: start, noted: start.next))
+    var isShortSince: MillraceClock.Instant?
     while true {
       try Task.checkCancellation()
       let place = cursor.value.place
@@ -82,9 +85,24 @@ struct ReplayRunner: Sendable {
       case .stop: return try await host.end(.stopped(next: place.next), sent: place.sent)
       case .go: break
       }
-      if let oldest = try await oldest(), oldest > place.next, place.next < part.to {
-        let gone = "offsets \(place.next) to \(min(oldest, part.to) - 1) are gone"
-        return try await host.end(.failed("\(gone): retention deleted them; the oldest is \(oldest)"), sent: place.sent)
+      if let ends = try await ends(), place.next < part.to {
+        if ends.lowerBound > place.next {
+          let (gone, oldest) = (min(ends.lowerBound, part.to) - 1, ends.lowerBound)
+          let why = "offsets \(place.next) to \(gone) are gone: retention deleted them; the oldest is \(oldest)"
+          return try await host.end(.failed(why), sent: place.sent)
+        }
+        // The part was chosen from records that were there.
+        if ends.upperBound < part.to {
+          let since = isShortSince ?? clock.now
+          isShortSince = since
+          guard since.duration(to: clock.now) >= Self.endPatience else {
+            await wakeUp.wait(until: clock.now.advanced(by: .seconds(1)), on: clock)
+            continue
+          }
+          let why = "offsets \(ends.upperBound) to \(part.to - 1) are gone: the topic was created again or lost records"
+          return try await host.end(.failed(why), sent: place.sent)
+        }
+        isShortSince = nil
       }
       do {
         if place.next < part.to { try await read(cursor, host) }
@@ -100,7 +118,7 @@ struct ReplayRunner: Sendable {
     let start = cursor.value.place.next
     try await log.scan(partition, from: .offset(start), to: .offset(part.to), upTo: Self.pageSize) { page in
       // A gap is the marker of a transaction, or records that retention has deleted during this scan.
-      if let first = page.first?.offset, first > cursor.value.place.next, let oldest = try await oldest(),
+      if let first = page.first?.offset, first > cursor.value.place.next, let oldest = try await ends()?.lowerBound,
         oldest > cursor.value.place.next
       {
         throw Interrupted()
@@ -151,9 +169,9 @@ struct ReplayRunner: Sendable {
     }
   }
 
-  /// Returns the oldest offset in the partition, or nil if the partition is unknown.
-  private func oldest() async throws -> Int64? {
-    try await log.highWatermarks(of: [partition], timeout: .seconds(30))[partition]?.lowerBound
+  /// Returns the oldest offset in the partition and its end, or nil if the partition is unknown.
+  private func ends() async throws -> Range<Int64>? {
+    try await log.highWatermarks(of: [partition], timeout: .seconds(30))[partition]
   }
 
   /// A value that the pages of a scan share. They are processed one after the other.

@@ -215,4 +215,23 @@ import Testing
     #expect(why.contains("the oldest is 38"), "\(why)")
     await process.crash()
   }
+
+  @Test func `a replay of a topic that was created again fails with its end`() async throws {
+    let fleet = try WorkerFleet(lanes: 1)
+    try fill(fleet, 40)
+    let process = fleet.start("p", FleetHandler(Book()))
+    #expect(await fleet.until { fleet.isRead() } != nil)
+    await process.crash()
+    try part(fleet, to: 40)
+    fleet.log.recreateTopic(WorkerFleet.live, forgettingOffsets: true)
+    try fill(fleet, 3)
+    let next = fleet.start("p", FleetHandler(Book()))
+    #expect(await fleet.until { result(fleet)?.isOpen == false } != nil)
+    guard case .failed(let why)? = result(fleet)?.outcome else {
+      Issue.record("\(String(describing: result(fleet)))")
+      return
+    }
+    #expect(why.contains("offsets 3 to 39 are gone"), "\(why)")
+    await next.crash()
+  }
 }
