@@ -238,13 +238,18 @@ start_postgres() {
 }
 
 cleanup() {
-  local status=$? index
+  local status=$? index running
   trap - EXIT INT TERM
   delete_topics
   # After SIGTERM PostgreSQL waits for its clients, after SIGINT it does not.
   [ -z "${postgres_pid:-}" ] || kill -INT "$postgres_pid" 2>/dev/null || true
+  # Only what still runs: the number of a process that has ended may belong to one of another script by now.
+  running=$(jobs -pr; jobs -ps)
   # In reverse order: readers stop before the cluster they read from.
-  for ((index = ${#children[@]} - 1; index >= 0; index--)); do stop "${children[index]}" || true; done
+  for ((index = ${#children[@]} - 1; index >= 0; index--)); do
+    [[ ${children[index]} == -* || $'\n'$running$'\n' == *$'\n'${children[index]}$'\n'* ]] || continue
+    stop "${children[index]}" || true
+  done
   [ -z "$temporary" ] || rm -rf "$temporary"
   exit "$status"
 }
