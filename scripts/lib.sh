@@ -237,18 +237,18 @@ start_postgres() {
   done
 }
 
+# is_running PID says whether a child, or the leader of a group -PID, still runs. Later its number may be another process.
+is_running() { [ -n "$1" ] && [[ $'\n'$(jobs -pr; jobs -ps)$'\n' == *$'\n'"${1#-}"$'\n'* ]]; }
+
 cleanup() {
-  local status=$? index running
+  local status=$? index
   trap - EXIT INT TERM
   delete_topics
   # After SIGTERM PostgreSQL waits for its clients, after SIGINT it does not.
-  [ -z "${postgres_pid:-}" ] || kill -INT "$postgres_pid" 2>/dev/null || true
-  # Only what still runs: the number of a process that has ended may belong to one of another script by now.
-  running=$(jobs -pr; jobs -ps)
+  ! is_running "${postgres_pid:-}" || kill -INT "$postgres_pid" 2>/dev/null || true
   # In reverse order: readers stop before the cluster they read from.
   for ((index = ${#children[@]} - 1; index >= 0; index--)); do
-    [[ ${children[index]} == -* || $'\n'$running$'\n' == *$'\n'${children[index]}$'\n'* ]] || continue
-    stop "${children[index]}" || true
+    ! is_running "${children[index]}" || stop "${children[index]}" || true
   done
   [ -z "$temporary" ] || rm -rf "$temporary"
   exit "$status"
