@@ -1,12 +1,12 @@
 // The fingerprints of records that a lane has read, by which it recognizes their topic. A topic that was deleted and
 // created again has other records at the same offsets.
 
-internal import KafkaClient
+package import KafkaClient
 
 /// A record's position, time and content, in a form that fits in the metadata of a committed offset.
-struct RecordFingerprint: Sendable, Hashable {
+package struct RecordFingerprint: Sendable, Hashable {
   /// The record's offset.
-  var offset: Int64
+  package var offset: Int64
   /// The record's timestamp in milliseconds since 1970; -1 if it has none.
   var time: Int64
   /// A part of the digest of its `ce_id`, or of key and value if it has no `ce_id`.
@@ -23,6 +23,8 @@ struct RecordFingerprint: Sendable, Hashable {
       // A record without an id is identified by its position, which every topic has.
       digest: item.envelope.id == nil ? Self.digest(of: record) : item.ledgerID.low)
   }
+
+  package init(_ record: ConsumerRecord) { self.init(LaneItem(record, source: .live)) }
 
   private static func digest(of record: ConsumerRecord) -> UInt64 {
     let key = record.key ?? []

@@ -81,6 +81,9 @@ package struct ReplayPart: Sendable, Hashable {
   package var parts = 1
   /// The topic to copy the records to, if that is not a worker's replay topic.
   package var target: String?
+  /// The last record of the part. By it, the part recognizes its topic when it begins and when it continues. Nil if
+  /// unknown.
+  package var last: RecordFingerprint?
 
   /// Creates a part with the records `from..<to`.
   package init(topic: String, from: Int64, to: Int64, isReapply: Bool = false) {
@@ -260,6 +263,10 @@ extension ReplayPart {
     rate = object.number("rate").flatMap { Int(exactly: $0) }
     parts = object.number("parts").flatMap { Int(exactly: $0) } ?? 1
     target = object.text("target")
+    if let text = object.text("last") {
+      guard let last = RecordFingerprint(text[...]) else { return nil }
+      self.last = last
+    }
     // A selection that cannot be read must not be treated as no selection, which would select every record.
     if let json = object["selection"] {
       guard case .object(let chosen) = json, let selection = RecordSelection(chosen) else { return nil }
@@ -273,6 +280,7 @@ extension ReplayPart {
     object["rate"] = rate.map { .integer(Int64($0)) }
     if parts != 1 { object["parts"] = .integer(Int64(parts)) }
     object["target"] = target.map { .string($0) }
+    object["last"] = last.map { .string($0.text) }
     return object.members
   }
 }

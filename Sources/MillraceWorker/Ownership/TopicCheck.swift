@@ -29,7 +29,7 @@ struct PartitionMemory: Sendable, Hashable {
   /// Whether a record is the one that the lane remembers.
   func matches(_ record: ConsumerRecord) -> Bool {
     switch self.record {
-    case .source(let print): print == RecordFingerprint(LaneItem(record, source: .live))
+    case .source(let print): print == RecordFingerprint(record)
     case .identity(let identity): identity == LedgerIdentity(record)
     case nil: true
     }

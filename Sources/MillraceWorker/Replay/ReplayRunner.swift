@@ -103,6 +103,14 @@ struct ReplayRunner: Sendable {
           return try await host.end(.failed(why), sent: place.sent)
         }
         isShortSince = nil
+        if let last = part.last {
+          let memory = [partition: PartitionMemory(end: part.to, record: .source(last))]
+          let check = TopicCheck(log: log, clock: clock)
+          if try await check.replacement(memory, in: [partition: ends]) != nil {
+            let why = "the topic was created again: offset \(last.offset) has another record than when the replay began"
+            return try await host.end(.failed(why), sent: place.sent)
+          }
+        }
       }
       do {
         if place.next < part.to { try await read(cursor, host) }

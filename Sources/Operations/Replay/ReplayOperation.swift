@@ -83,6 +83,7 @@ public struct ReplayOperation: Sendable {
     guard !plan.parts.isEmpty else { return nil }
     let (request, run, now) = (plan.request, CommandID.new(), clock.wallTime)
     let why = request.reapply ?? ""
+    let last = try await planner.lastRecords(of: plan)
     var book = RunBook()
     var records: [ProducerRecord] = []
     for planned in plan.parts {
@@ -90,6 +91,7 @@ public struct ReplayOperation: Sendable {
         topic: planned.partition.topic, from: planned.offsets.lowerBound, to: planned.offsets.upperBound,
         isReapply: request.reapply != nil)
       (part.selection, part.rate, part.parts) = (request.selection, request.rate, plan.parts.count)
+      part.last = last[planned.partition]
       var worker = OperationCommand.noWorker
       switch request.target {
       case .worker(let name): worker = name

@@ -4,6 +4,7 @@ package import AppStore
 internal import MillraceTime
 internal import KafkaClient
 internal import MillraceRecords
+internal import MillraceWorker
 internal import Synchronization
 
 /// The number and kinds of the records that a plan selects.
@@ -120,6 +121,25 @@ extension ReplayPlanner {
   }
 
   private struct Enough: Error {}
+
+  /// The number of offsets in which the last record of a part is looked for. The newest ones can be markers of
+  /// transactions, and compaction leaves gaps.
+  private static let lastOffsets: Int64 = 100
+
+  /// Reads the last record of each part of a plan, by which the topic is recognized later.
+  func lastRecords(of plan: ReplayPlan) async throws -> [TopicPartition: RecordFingerprint] {
+    let ranges = plan.parts.map { part in
+      (
+        part.partition,
+        max(part.offsets.lowerBound, part.offsets.upperBound - Self.lastOffsets)..<part.offsets.upperBound
+      )
+    }
+    let found = Mutex<[TopicPartition: RecordFingerprint]>([:])
+    try await log.scan(Dictionary(ranges) { first, _ in first }, where: nil, upTo: Self.pageSize) { page in
+      if let last = page.records.last { found.withLock { $0[page.partition] = RecordFingerprint(last) } }
+    }
+    return found.withLock { $0 }
+  }
 
   private static let pageSize = 1_000
 

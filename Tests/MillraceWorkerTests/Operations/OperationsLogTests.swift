@@ -155,6 +155,7 @@ import Testing
     var part = ReplayPart(topic: "t", from: 1, to: 9)
     (part.rate, part.parts, part.target) = (10, 3, "u")
     part.selection.types = ["REFUND"]
+    part.last = RecordFingerprint(offset: 8, time: 5, digest: .max)
     let outcomes: [OperationResult.Outcome] = [.done, .failed("why"), .progress(next: 9), .stopped(next: 4)]
     var records = (actions + [.replay(part)]).map { command("1", action: $0) } + outcomes.map { result("1", "i", $0) }
     records += RunVerb.allCases.map { .control(RunControl(run: "r", $0, by: "bob", at: .second(2))) }
@@ -176,6 +177,10 @@ import Testing
       [
         "command": "1", "item": "i", "worker": "w", "lane": 3, "action": "replay", "topic": "t", "from": 5, "to": 6,
         "selection": ["colour": "red"], "at": 0,
+      ],
+      [
+        "command": "1", "item": "i", "worker": "w", "lane": 3, "action": "replay", "topic": "t", "from": 5, "to": 6,
+        "last": "5:x:1", "at": 0,
       ],
     ]
     for value in values { #expect(OperationsRecord(value) == nil) }

@@ -234,4 +234,23 @@ import Testing
     #expect(why.contains("offsets 3 to 39 are gone"), "\(why)")
     await next.crash()
   }
+
+  @Test func `a replay of a topic that was created again and is longer fails before it sends anything`() async throws {
+    let fleet = try WorkerFleet(lanes: 1)
+    try fill(fleet, 40)
+    let process = fleet.start("p", FleetHandler(Book()))
+    #expect(await fleet.until { fleet.isRead() } != nil)
+    await process.crash()
+    let last = try #require(fleet.log.records(in: WorkerFleet.live).last)
+    try part(fleet, to: 40) { $0.last = RecordFingerprint(last) }
+    fleet.log.recreateTopic(WorkerFleet.live, forgettingOffsets: true)
+    for number in 0..<60 { try fleet.put("m\(number)", key: "k\(number % 7)") }
+    let next = fleet.start("p", FleetHandler(Book()))
+    #expect(await fleet.until { result(fleet)?.isOpen == false } != nil)
+    #expect(
+      result(fleet)?.outcome
+        == .failed("the topic was created again: offset 39 has another record than when the replay began"))
+    #expect(fleet.log.records(in: fleet.topics.replay).isEmpty)
+    await next.crash()
+  }
 }
