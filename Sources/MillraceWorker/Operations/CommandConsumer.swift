@@ -42,13 +42,18 @@ actor CommandConsumer {
   /// First reads the topic to its end. The lane's last owner wrote each result together with the changes of the
   /// command, and a command must not run twice because its result was not read yet.
   func commands(for lane: LaneEpoch) async throws -> AsyncStream<[OperationCommand]> {
-    try await records.scan(partition, from: .offset(position), to: .highWatermark, upTo: Self.pageSize) { page in
-      await self.fold(page)
-    }
+    try await readToEnd()
     let (stream, feed) = AsyncStream.makeStream(of: [OperationCommand].self)
     feed.yield(operations.open(lane: lane.lane).map(\.command))
     listeners[lane] = feed
     return stream
+  }
+
+  /// Reads what the topic has now.
+  func readToEnd() async throws {
+    try await records.scan(partition, from: .offset(position), to: .highWatermark, upTo: Self.pageSize) { page in
+      await self.fold(page)
+    }
   }
 
   /// Whether a lane that starts has open commands, which its last owner may have begun.
@@ -61,6 +66,14 @@ actor CommandConsumer {
 
   /// Whether no command for an item has succeeded or is open.
   func isFree(_ item: String) -> Bool { operations.isFree(item) }
+
+  /// Returns the command for an item that is still open.
+  func openCommand(for item: String) -> OperationCommand? {
+    #if PLANTED_FAULTS
+      if PlantedFault.retriedAfterErasure.isActive { return nil }
+    #endif
+    return operations.status(of: item).flatMap { $0.isOpen ? $0.command : nil }
+  }
 
   /// The number of commands whose status is in memory.
   var keptStatuses: Int { operations.all.count }

@@ -106,16 +106,24 @@ struct LaneCommands: Sendable {
   ) async throws {
     var steps: [CarriedOut] = []
     var erasures: [(OperationCommand, customer: String)] = []
-    var wanted: [Int64: OperationCommand] = [:]
     for command in batch where await consumer.isOpen(command) {
-      switch (command.action, command.deadLetterOffset) {
-      case (.discard, _): steps.append(CarriedOut(command, .done))
-      case (.erase(let customer), _): erasures.append((command, customer))
-      case (_, let offset?): wanted[offset] = command
-      case (_, nil): steps.append(CarriedOut(command, .failed("the item names no dead letter")))
+      switch command.action {
+      case .discard: steps.append(CarriedOut(command, .done))
+      case .erase(let customer): erasures.append((command, customer))
+      case .requeue, .replay: break
       }
     }
     steps += try await erase(erasures)
+    var wanted: [Int64: OperationCommand] = [:]
+    // An erasure has ended the commands to retry its customer's dead letters.
+    for command in batch where command.action == .requeue {
+      guard await consumer.isOpen(command) else { continue }
+      guard let offset = command.deadLetterOffset else {
+        steps.append(CarriedOut(command, .failed("the item names no dead letter")))
+        continue
+      }
+      wanted[offset] = command
+    }
     try await conclude(steps)
     settled.add(steps)
     for span in try await spans(of: wanted.keys.sorted()) {
@@ -167,6 +175,9 @@ struct LaneCommands: Sendable {
     if copy.isTooLarge {
       return CarriedOut(command, .failed("a record of \(copy.bytes) bytes is too large to be sent again"))
     }
+    #if PLANTED_FAULTS
+      if PlantedFault.requeuedRecordLost.isActive { return CarriedOut(command, .done) }
+    #endif
     let isSent = earlier.contains(SentCopy(run: command.replayID, first: history.first))
     return CarriedOut(command, .done, records: isSent ? [] : [copy])
   }

@@ -73,13 +73,8 @@ extension LaneCommands {
       )
     }
     guard await lane.erase(customers) != .dropped else { throw CancellationError() }
-    var letters = try await deadLetters(of: Set(opened.map(\.key)))
-    for (command, key) in opened {
-      var step = CarriedOut(command, .done)
-      step.notes = await discards(of: letters.removeValue(forKey: key) ?? [], for: command)
-      steps.append(step)
-    }
-    return steps
+    try await discard(try await deadLetters(of: Set(opened.map(\.key))), of: opened)
+    return steps + opened.map { CarriedOut($0.command, .done) }
   }
 
   /// Returns the records that tell readers: an event, and a record without a value for each row.
@@ -117,19 +112,33 @@ extension LaneCommands {
     return found.withLock { $0 }
   }
 
-  /// Returns the commands that discard a customer's dead letters, with their results.
-  private func discards(of offsets: [Int64], for command: OperationCommand) async -> [ProducerRecord] {
-    let topics = lane.parts.topics
-    var records: [ProducerRecord] = []
-    for offset in offsets {
-      let item = OperationCommand.deadLetter(lane: lane.epoch.lane, offset: offset)
-      guard await consumer.isFree(item) else { continue }
-      let discard = OperationCommand(
-        id: "\(command.id)/\(offset)", run: command.run, item: item, worker: command.worker, lane: command.lane,
-        action: .discard, why: "the customer was erased", by: command.by, at: command.at)
-      let result = OperationResult(discard, .done, at: lane.parts.clock.wallTime)
-      records += [OperationsRecord.command(discard), .result(result)].map { $0.producerRecord(topics.operations) }
+  /// Discards customers' dead letters. A retry would set a timer of the customer again, so a retry that waits fails. Another
+  /// retry may come before the discard in the log and win, so the log is read again until no retry has won.
+  private func discard(
+    _ letters: [[UInt8]: [Int64]], of customers: [(command: OperationCommand, key: [UInt8])]
+  ) async throws {
+    while true {
+      try await consumer.readToEnd()
+      var steps: [CarriedOut] = []
+      for (command, key) in customers {
+        for offset in letters[key] ?? [] { steps += await discard(offset, for: command) }
+      }
+      guard !steps.isEmpty else { return }
+      try await conclude(steps)
     }
-    return records
+  }
+
+  /// Returns the steps that discard a dead letter; none if it is settled.
+  private func discard(_ offset: Int64, for command: OperationCommand) async -> [CarriedOut] {
+    let item = OperationCommand.deadLetter(lane: lane.epoch.lane, offset: offset)
+    let retry = await consumer.openCommand(for: item)
+    let isFree = await consumer.isFree(item)
+    guard retry != nil || isFree else { return [] }
+    let discard = OperationCommand(
+      id: "\(command.id)/\(offset)", run: command.run, item: item, worker: command.worker, lane: command.lane,
+      action: .discard, why: "the customer was erased", by: command.by, at: command.at)
+    let record = OperationsRecord.command(discard).producerRecord(lane.parts.topics.operations)
+    return [retry.map { CarriedOut($0, .failed(discard.why)) }, CarriedOut(discard, .done, records: [record])]
+      .compactMap(\.self)
   }
 }

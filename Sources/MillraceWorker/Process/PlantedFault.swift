@@ -74,6 +74,14 @@
     case blindExtension = "blind-extension"
     /// An answer to a consumption request that comes too late is not announced with the answer.
     case lateAnswerUnannounced = "late-answer-unannounced"
+    /// A timer whose handler failed is forgotten.
+    case failedTimerLost = "failed-timer-lost"
+    /// An erasure leaves the customer's states.
+    case erasedStatesStay = "erased-states-stay"
+    /// An erasure leaves commands to retry the customer's dead letters.
+    case retriedAfterErasure = "retried-after-erasure"
+    /// A command to retry a dead letter counts as carried out without a copy.
+    case requeuedRecordLost = "requeued-record-lost"
 
     /// The active defect. Set it before the first task starts.
     nonisolated(unsafe) package static var active: PlantedFault?

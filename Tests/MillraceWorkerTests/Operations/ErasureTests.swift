@@ -137,6 +137,32 @@ import Testing
     }
   }
 
+  @Test func `an erasure discards a dead letter that an operator has told the worker to retry`() async throws {
+    let fleet = try fleet(.transactional, lanes: 1)
+    let handler = FleetHandler(Book(), Self.count)
+    try put("dead1", key: "k1", signed: .second(0), fleet)
+    let process = fleet.start("p", handler)
+    #expect(await fleet.until { !fleet.log.records(in: fleet.topics.deadLetters).isEmpty } != nil)
+    await process.crash()
+    let letter = try #require(fleet.log.records(in: fleet.topics.deadLetters).first)
+    let item = OperationCommand.deadLetter(lane: 0, offset: letter.offset)
+    let retry = OperationCommand(
+      id: "r", item: item, worker: "mill", lane: 0, action: .requeue, why: "mended", by: "bob",
+      at: fleet.time.clock.wallTime)
+    try fleet.log.append(OperationsRecord.command(retry).producerRecord(fleet.topics.operations))
+    try erase("k1", as: "e", lanes: 1, fleet)
+    let next = fleet.start("p", handler)
+    #expect(await fleet.until { isFinished("e", fleet) } != nil)
+    let results = fleet.log.records(in: fleet.topics.operations).compactMap { record -> OperationResult? in
+      if case .result(let result)? = OperationsRecord(record) { result } else { nil }
+    }
+    #expect(results.first { $0.command == "r" }?.outcome == .failed("the customer was erased"))
+    let status = fleet.operations().status(of: item)
+    #expect(status?.command.action == .discard && status?.outcome == .done)
+    #expect(fleet.log.records(in: fleet.topics.replay).isEmpty)
+    await next.crash()
+  }
+
   @Test func `a worker without the secret refuses the command, and does not start where customers were erased`()
     async throws
   {
