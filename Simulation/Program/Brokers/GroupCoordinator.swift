@@ -36,7 +36,10 @@ final class GroupCoordinator {
   /// The time at which members that have not joined again are removed; nil if there is no rebalance.
   private var rebalanceEnd: Duration?
   private(set) var committed: [TopicPartition: CommittedOffset] = [:]
-  private var pending: [Int64: [CommittedOffset]] = [:]
+  private var pending: [Int64: [(offset: CommittedOffset, order: Int)]] = [:]
+  /// The number of the write that has set each committed offset. A transaction does not undo a later write when it ends.
+  private var orders: [TopicPartition: Int] = [:]
+  private var lastOrder = 0
   private var epochs: [Int64: Int] = [:]
   private var lastMember = 0
 
@@ -198,7 +201,13 @@ final class GroupCoordinator {
 
   func commit(_ offsets: [CommittedOffset], by identity: MemberIdentity) throws(BrokerError) {
     if let problem = objection(to: identity) { throw problem }
-    for offset in offsets { committed[offset.partition] = offset }
+    lastOrder += 1
+    for offset in offsets { set(offset, lastOrder) }
+  }
+
+  private func set(_ offset: CommittedOffset, _ order: Int) {
+    guard order > orders[offset.partition] ?? 0 else { return }
+    (committed[offset.partition], orders[offset.partition]) = (offset, order)
   }
 
   func add(
@@ -207,18 +216,19 @@ final class GroupCoordinator {
     guard epoch >= epochs[producerID] ?? 0 else { throw .invalidProducerEpoch }
     if let problem = objection(to: identity) { throw problem }
     epochs[producerID] = epoch
-    pending[producerID, default: []] += offsets
+    lastOrder += 1
+    pending[producerID, default: []] += offsets.map { ($0, lastOrder) }
   }
 
   func end(_ producerID: Int64, epoch: Int, isCommit: Bool) {
     guard epoch >= epochs[producerID] ?? 0 else { return }
     epochs[producerID] = epoch
     guard let offsets = pending.removeValue(forKey: producerID), isCommit else { return }
-    for offset in offsets { committed[offset.partition] = offset }
+    for (offset, order) in offsets { set(offset, order) }
   }
 
   func offsets(of partitions: [TopicPartition]) throws(BrokerError) -> [CommittedOffset] {
-    guard !pending.values.joined().contains(where: { partitions.contains($0.partition) }) else {
+    guard !pending.values.joined().contains(where: { partitions.contains($0.offset.partition) }) else {
       throw .unstableOffsetCommit
     }
     return partitions.compactMap { committed[$0] }
@@ -228,6 +238,7 @@ final class GroupCoordinator {
 
   /// Sets offsets without metadata, as an operator does while the group has no members.
   func reset(_ partition: TopicPartition, to offset: Int64) {
-    committed[partition] = CommittedOffset(partition, offset: offset)
+    lastOrder += 1
+    set(CommittedOffset(partition, offset: offset), lastOrder)
   }
 }

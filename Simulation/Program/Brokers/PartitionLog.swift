@@ -120,6 +120,17 @@ final class PartitionLog {
     changed()
   }
 
+  /// Removes the committed records that have a newer one with the same key, as the log cleaner does. The offsets of the
+  /// others stay.
+  func compact() {
+    var keys: Set<[UInt8]> = []
+    let stable = Int(max(0, lastStableOffset - start))
+    for index in entries[..<min(stable, entries.count)].indices.reversed() where entries[index].fate == .stored {
+      guard let key = entries[index].record?.key else { continue }
+      if !keys.insert(key).inserted { entries[index].record = nil }
+    }
+  }
+
   /// Calls `body` at the next change.
   func onChange(_ body: @escaping () -> Void) { waiters.append(body) }
 

@@ -11,8 +11,9 @@ struct Checker {
   private let fleet: Fleet
   private let required: Set<String>
   private let events: [Event]
-  /// The reasons of the dead letters, by notification or timer.
+  /// The reasons of the dead letters that no operator has settled, by notification or timer.
   private let dead: [String: String]
+  private let operators: Operators.Work
   private let ledgers: Ledgers
 
   /// An event of the worker.
@@ -51,8 +52,10 @@ struct Checker {
   init(_ fleet: Fleet, required: Set<String>) {
     (self.fleet, self.required) = (fleet, required)
     events = fleet.cluster.records(in: fleet.topics.events).map(Event.init)
+    let operators = fleet.operators.work
+    self.operators = operators
     dead = Dictionary(
-      fleet.cluster.records(in: fleet.topics.deadLetters).map {
+      fleet.cluster.records(in: fleet.topics.deadLetters).filter { !operators.hasSettled($0) }.map {
         (NamedTimer($0)?.name ?? Fleet.header("ce_id", of: $0), Fleet.header("millrace-reason", of: $0))
       }
     ) { $1 }
@@ -64,8 +67,17 @@ struct Checker {
   /// The accepted notifications without an event or a dead letter.
   var unanswered: [String] {
     let answered = fleet.workload == nil ? Set(answers.map(\.notification)) : finished
-    return required.subtracting(answered).subtracting(dead.keys).sorted()
+    return required.subtracting(answered).subtracting(dead.keys).filter { !mayBeErased($0) }.sorted()
   }
+
+  /// Whether a notification need not be answered, because its customer was erased after Apple had signed it. An erasure also
+  /// discards the dead letters that there are when it is carried out.
+  private func mayBeErased(_ id: String) -> Bool {
+    guard let work = Work(id), let erased = operators.erasures[key(of: work)] else { return false }
+    return fleet.signed[id].map { $0 <= erased } ?? true || operators.discarded.contains(id)
+  }
+
+  private func key(of work: Work) -> String { "k\(work.number % fleet.plan.keys)" }
 
   /// The notifications that the ledger lists as done.
   var finished: Set<String> { Set(fleet.accepted.map(\.id).filter(ledgers.isDone)) }
@@ -76,8 +88,14 @@ struct Checker {
     let fired = Set(events.filter { $0.name == "fired" }.compactMap { $0.field("timer") })
     let set = Set(answers.map(\.notification)).filter {
       required.contains($0) && Work($0)?.setsTimer ?? false
-    }.map { "timer-\($0)" }
+    }.filter { !isBeforeErasure($0) }.map { "timer-\($0)" }
     return Set(set).subtracting(fired).subtracting(dead.keys).sorted()
+  }
+
+  /// Whether a notification was answered before its customer was erased.
+  private func isBeforeErasure(_ id: String) -> Bool {
+    guard let answer = answers.last(where: { $0.notification == id }) else { return false }
+    return events.contains { $0.type == ErasureEvent.name && $0.key == answer.key && $0.offset > answer.offset }
   }
 
   func problems() -> [String] {
@@ -94,6 +112,7 @@ struct Checker {
     check("dead letters", dead.filter { reasons.contains($0.value) }.map { "\($0.key) \($0.value)" }.sorted())
     check("processes that gave up", gaveUp)
     check("the ledger cannot be read", ledgers.problems)
+    check("commands that failed", operators.failures.sorted())
     if let workload = fleet.workload {
       problems += workload.problems(self)
     } else {
@@ -107,6 +126,7 @@ struct Checker {
     check("timers twice", repeated(events.compactMap { $0.name == "fired" ? $0.field("timer") : nil }))
     check("answered and dead", answers.map(\.notification).filter { dead[$0] != nil })
     check("counts of a key", wrongCounts)
+    check("timers of erased customers", timersAfterErasure)
     return problems
   }
 
@@ -128,27 +148,41 @@ struct Checker {
 
   /// Notifications that the ledger lists as done although there is no event.
   private var doneWithoutEvent: [String] {
-    finished.subtracting(answers.map(\.notification)).subtracting(dead.keys).sorted()
+    finished.subtracting(answers.map(\.notification)).subtracting(dead.keys).filter { !mayBeErased($0) }.sorted()
   }
 
-  /// Each answer has the number of answers of its key so far, which the worker keeps as a state.
+  /// Each answer has the number of answers of its key so far, which the worker keeps as a state. An erasure erases it.
   private var wrongCounts: [String] {
-    Dictionary(grouping: answers, by: \.key).sorted { $0.key < $1.key }.compactMap { key, events in
-      let counts = events.sorted { $0.offset < $1.offset }.map { Int($0.field("count") ?? "") ?? -1 }
-      return counts == Array(1...counts.count) ? nil : "\(key) \(counts)"
+    let counted = events.filter { $0.name == "answer" || $0.type == ErasureEvent.name }
+    return Dictionary(grouping: counted, by: \.key).sorted { $0.key < $1.key }.compactMap { key, events in
+      let counts = events.sorted { $0.offset < $1.offset }.map { $0.field("count").flatMap { Int($0) } }
+      let isRight = counts.split(separator: nil).allSatisfy { Array($0) == (1...$0.count).map(Optional.some) }
+      return isRight ? nil : "\(key) \(counts.map { $0.map(String.init) ?? "erased" })"
     }
+  }
+
+  /// The timers that fired although their customers had been erased since they were set.
+  private var timersAfterErasure: [String] {
+    events.filter { fired in
+      guard let id = fired.field("timer")?.dropFirst("timer-".count),
+        let set = answers.last(where: { $0.notification == id })
+      else { return false }
+      return events.contains {
+        $0.type == ErasureEvent.name && $0.key == set.key && set.offset < $0.offset && $0.offset < fired.offset
+      }
+    }.map(\.id)
   }
 
   /// Notifications of a key are handled in their order, unless they are delayed; with strict order, also then.
   private var wrongOrder: [String] {
-    guard !fleet.plan.steps.contains(where: { if case .recreate = $0.fault { true } else { false } }) else { return [] }
+    guard !fleet.plan.isRecreated else { return [] }
     let isStrict = fleet.plan.ordering == .strict
     let expected = Dictionary(grouping: fleet.accepted.filter { $0.topic == fleet.input }, by: \.key)
     let known = Set(expected.values.flatMap { $0 }.map(\.id))
     let events = fleet.workload == nil ? answers : events.filter { known.contains($0.notification) }
     return Dictionary(grouping: events, by: \.key).sorted { $0.key < $1.key }.compactMap { key, events in
       let order = events.sorted { $0.offset < $1.offset }.map(\.notification).filter {
-        isStrict || !fleet.isDelayed($0)
+        (isStrict || !fleet.isDelayed($0)) && !operators.retried.contains($0)
       }
       // A notification can have several events.
       let distinct = order.indices.filter { $0 == 0 || order[$0] != order[$0 - 1] }.map { order[$0] }
@@ -163,6 +197,7 @@ extension Checker {
   /// Whether events are published once.
   var isExact: Bool { fleet.plan.commit == .transactional }
   var canOverwriteLedger: Bool { fleet.plan.canOverwriteLedger }
+  var isRecreated: Bool { fleet.plan.isRecreated }
 
   func events(_ name: String, of notification: String) -> [JSONObject] {
     events.filter { $0.notification == notification && $0.type == name }.map(\.json)
@@ -184,8 +219,10 @@ extension Checker {
   /// - Parameters:
   ///   - field: The field with the value; nil: the event's notification.
   ///   - object: The object that has the field; nil: the event itself.
+  ///   - possible: Values for which there may be an event.
   func once(
-    _ name: String, by field: String? = nil, in object: String? = nil, for expected: Set<String>
+    _ name: String, by field: String? = nil, in object: String? = nil, for expected: Set<String>,
+    or possible: Set<String> = []
   ) -> [String] {
     let values = events.filter { $0.type == name }.map { event in
       guard let field else { return event.notification }
@@ -195,7 +232,7 @@ extension Checker {
     let missing = expected.subtracting(values).sorted().map { "no \(name) for \($0)" }
     guard isExact else { return missing }
     return missing + repeated(values).map { "\(name) twice for \($0)" }
-      + Set(values).subtracting(expected).sorted().map { "\(name) for \($0)" }
+      + Set(values).subtracting(expected.union(possible)).sorted().map { "\(name) for \($0)" }
   }
 }
 

@@ -1,5 +1,6 @@
 // The fleet of one run: the simulated cluster, the topics of a worker, its processes, and the records that arrive.
 
+internal import AppStore
 internal import CSimulation
 internal import KafkaClient
 internal import Logging
@@ -21,11 +22,14 @@ final class Fleet: @unchecked Sendable {
   let topics: WorkerTopics
   let policy: WorkerPolicy
   let journal = Journal()
+  let operators: Operators
   private(set) var machines: [Machine] = []
   /// The notifications that were acknowledged, in the order of their first copies, with their keys.
   private(set) var accepted: [(id: String, key: String, topic: String)] = []
   /// The notifications that Apple has posted to a worker of the product.
   private var posted: [Int: ProducerRecord] = [:]
+  /// When Apple has signed each notification for the handler of the simulation.
+  private(set) var signed: [String: Timestamp] = [:]
   private let writer: PartitionWriter
 
   init(_ plan: Plan, isTraced: Bool) throws {
@@ -48,6 +52,7 @@ final class Fleet: @unchecked Sendable {
       inputs: (workload?.families ?? [.subscriptions]).map(\.topic), outputTopics: workload?.outputTopics ?? [],
       delays: policy.retryDelays, prefix: "")
     writer = PartitionWriter(cluster)
+    operators = try Operators(plan, topics, cluster, journal)
     for topic in topics.laneTopics { cluster.create(topic, partitions: plan.lanes) }
     let tables = (workload?.outputTopics ?? []).union(workload?.tables ?? []).subtracting(topics.inputs)
     for topic in topics.others + tables.sorted() { cluster.create(topic, partitions: 1) }
@@ -80,25 +85,30 @@ final class Fleet: @unchecked Sendable {
       return records.last
     }
     let (id, key) = ("n\(number)", "k\(number % plan.keys)")
+    let time = signed[id] ?? MillraceClock.ofSimulation.wallTime
+    signed[id] = time
     return ProducerRecord(
       topic: input, key: Array(key.utf8), value: Array(id.utf8),
       headers: [
         RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_id", id),
         RecordHeader("ce_type", "com.apple.appstore.notification.v2.DID_RENEW"),
         RecordHeader("ce_source", "appstore/Production/com.example.a"), RecordHeader("ce_subject", key),
+        RecordHeader("ce_time", time.rfc3339),
       ])
   }
 
   /// Whether a record of the key may overtake the notification.
   func isDelayed(_ id: String) -> Bool { workload?.isDelayed(id) ?? Work(id)?.isDelayed ?? true }
 
-  /// The group has committed every record of every source.
-  var isRead: Bool {
+  /// The sources in which the group has not committed every record.
+  var unread: [String] {
     let committed = cluster.group(topics.group).committed
-    return topics.sources.allSatisfy { topic in
-      cluster.topics[topic]?.partitions.allSatisfy { log in
-        committed[log.partition]?.offset ?? 0 > log.committed.last?.offset ?? -1
-      } ?? true
+    return topics.sources.flatMap { topic in
+      (cluster.topics[topic]?.partitions ?? []).compactMap { log in
+        guard let last = log.committed.last?.offset else { return nil }
+        let next = committed[log.partition]?.offset ?? 0
+        return next > last ? nil : "\(log.partition) from \(next) to \(last)"
+      }
     }
   }
 

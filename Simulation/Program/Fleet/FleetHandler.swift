@@ -22,6 +22,12 @@ struct Work {
   /// It asks to be retried once.
   var waits: Bool { number % 11 == 4 }
   var setsTimer: Bool { number % 5 == 1 }
+  /// It is a dead letter until the handler is mended.
+  var isRefused: Bool { number % 9 == 7 }
+  /// The first two runs of its timer fail, if the plan has failing timers.
+  var timerFails: Bool { number % 2 == 0 }
+  /// Its timer is a dead letter until the handler is mended.
+  var isTimerRefused: Bool { number % 4 == 1 }
   /// Whether a record of its key may overtake it.
   var isDelayed: Bool { fails || waits }
 }
@@ -39,6 +45,9 @@ struct FleetHandler: LaneHandling {
     fleet.timeline.add("handler", "\(machine) fires \(timer.name)")
     return await result {
       try await work()
+      let work = Work(String(timer.name.dropFirst("timer-".count)))
+      if fleet.plan.hasFailingTimers, work?.timerFails == true, timer.attempt < 2 { throw NotYet() }
+      if !fleet.operators.isMended, work?.isTimerRefused == true { return .deadLetter(Operators.refusal, timer.name) }
       return Outcome(.done(try Outcome.Results().emitting(Fired(timer: timer.name))))
     }
   }
@@ -60,6 +69,7 @@ struct FleetHandler: LaneHandling {
     guard let work = Work(item.id) else { return .deadLetter("unknown", item.id) }
     let key = "k\(work.number % fleet.plan.keys)"
     try await self.work()
+    if !fleet.operators.isMended, work.isRefused { return .deadLetter(Operators.refusal, item.id) }
     if work.hasEffect { try await cause("effect-\(item.id)", recorder) }
     if work.fails, item.attempt < 2 { throw NotYet() }
     if work.waits, item.attempt < 1 { return .retry(after: .seconds(3), because: "not-yet") }

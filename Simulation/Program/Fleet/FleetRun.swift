@@ -76,6 +76,7 @@ final class FleetRun: @unchecked Sendable {
     while Simulation.worldTime - start < limit {
       await pause(.seconds(1))
       operate()
+      fleet.operators.retryDeadLetters()
       guard isDone else { continue }
       recovery = Simulation.worldTime - start
       // Late copies of requests, timers, and a worker that notices a topic that was created again.
@@ -157,11 +158,19 @@ final class FleetRun: @unchecked Sendable {
       fleet.cluster.recreate(topic)
       recreatedTopics.insert(topic)
       required = []
+    case .replay(let from, let to): fleet.operators.replay(fleet.input, from: from, to: to)
+    case .retain(let share): fleet.operators.retain(fleet.input, deleted: share)
+    case .compact:
+      fleet.timeline.add("fault", "the ledgers are compacted")
+      for log in fleet.cluster.topics[fleet.topics.ledger]?.partitions ?? [] { log.compact() }
+    case .mend: fleet.operators.isMended = true
+    case .erase(let key): fleet.operators.erase("k\(key)")
     }
   }
 
   private func heal() {
     fleet.timeline.add("fault", "everything heals")
+    fleet.operators.isMended = true
     fleet.cluster.network.faults = .none
     for node in 0..<Cluster.nodeCount {
       fleet.cluster.resume(node)
@@ -205,7 +214,9 @@ final class FleetRun: @unchecked Sendable {
   }
 
   private var isDone: Bool {
-    guard fleet.isRead, appleFaultsEnd <= Simulation.worldTime else { return false }
+    guard fleet.unread.isEmpty, fleet.operators.open.isEmpty, appleFaultsEnd <= Simulation.worldTime else {
+      return false
+    }
     let checker = Checker(fleet, required: required)
     return checker.unanswered.isEmpty && checker.missingTimers.isEmpty
       && !fleet.cluster.transactions.hasOpenTransaction && fleet.machines.allSatisfy { $0.processCount == 1 }
@@ -215,7 +226,11 @@ final class FleetRun: @unchecked Sendable {
     var problems = fleet.journal.problems
     let checker = Checker(fleet, required: required)
     problems += checker.problems()
-    if recovery == nil { problems.append("not everything was done \(plan.recoveryLimit) after the end of the faults") }
+    if recovery == nil {
+      let rest = fleet.unread.map { "unread: \($0)" } + fleet.operators.open.map { "not carried out: \($0)" }
+      problems.append(
+        "not everything was done \(plan.recoveryLimit) after the end of the faults: \(rest.joined(separator: "; "))")
+    }
     return RunResult(
       problems: problems, hash: 0, counts: "", simulated: Simulation.worldTime, recovery: recovery,
       lines: fleet.timeline.lines)

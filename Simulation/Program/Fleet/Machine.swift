@@ -134,7 +134,8 @@ final class Machine: @unchecked Sendable {
       WorkerRuntime.Parts(
         name: "mill", log: log, topics: fleet.topics, prefix: "", policy: fleet.policy, commit: fleet.plan.commit,
         instance: fleet.plan.areStatic ? name : "\(name).\(starts)", staticMember: fleet.plan.areStatic ? name : nil,
-        handler: FleetHandler(fleet: fleet, machine: name), deadline: { _, _ in nil }, budget: nil, pauses: nil,
+        handler: FleetHandler(fleet: fleet, machine: name), deadline: { _, _ in nil },
+        erasure: fleet.operators.erasure, budget: nil, pauses: nil,
         clock: .ofSimulation,
         metrics: WorkerMetrics(worker: "mill", factory: PrometheusRegistry(describing: WorkerMetrics.helpTexts)),
         logger: fleet.logger(name)))

@@ -26,6 +26,16 @@ struct Step: Sendable, CustomStringConvertible {
     case recreate
     /// Calls of Apple's API fail.
     case apple(AppleFaults, duration: Duration)
+    /// An operator replays records that the worker has read; the range is in per cent of each partition.
+    case replay(from: Int, to: Int)
+    /// The handler is mended, and from now on an operator retries its dead letters.
+    case mend
+    /// Retention deletes the first records of the input topic, in per cent of those that the group has committed.
+    case retain(deleted: Int)
+    /// The log cleaner removes the older entries of the ledgers.
+    case compact
+    /// An operator erases the customer with this key.
+    case erase(key: Int)
   }
 
   var at: Duration
@@ -53,6 +63,11 @@ struct Step: Sendable, CustomStringConvertible {
       case .silence(let share, let duration): "lose \(Int(share * 100)) % of requests silently for \(duration)"
       case .recreate: "delete and create the input topic"
       case .apple(let faults, let duration): "Apple fails for \(duration): \(faults)"
+      case .replay(let from, let to): "replay the records read so far, \(from) to \(to) %"
+      case .retain(let deleted): "retention deletes \(deleted) % of the records read so far"
+      case .compact: "the ledgers are compacted"
+      case .mend: "mend the handler, and retry its dead letters"
+      case .erase(let key): "erase the customer k\(key)"
       }
     return "\(at): \(what)"
   }
@@ -74,6 +89,10 @@ struct Plan: Sendable, CustomStringConvertible {
   var ordering: WorkerPolicy.Ordering
   /// Whether handlers keep states of more than 16 KiB beside small ones.
   var hasLongStates: Bool
+  /// Whether the handler makes dead letters until it is mended.
+  var hasDeadLetters = false
+  /// Whether the first runs of some timers fail.
+  var hasFailingTimers = false
   /// The longest run of a handler.
   var longestRun: Duration
   /// The longest time to hand over a lane.
@@ -112,6 +131,7 @@ struct Plan: Sendable, CustomStringConvertible {
     }
     steps.sort { $0.at < $1.at }
     drawWorker(worker)
+    drawOperations()
     if let kept { steps = steps.indices.filter { kept.contains($0) }.map { steps[$0] } }
   }
 
@@ -135,6 +155,31 @@ struct Plan: Sendable, CustomStringConvertible {
       steps.append(Step(at: at, fault: .apple(AppleFaults(lostAnswers: 1), duration: .seconds(10))))
       steps.append(
         Step(at: at + .seconds(10), fault: .apple(AppleFaults(refused: 1), duration: .seconds(3_700))))
+    }
+    steps.sort { $0.at < $1.at }
+  }
+
+  /// Draws the work of operators, and what Kafka deletes, after everything else and from other numbers, so that it changes
+  /// nothing of a plan without it.
+  private mutating func drawOperations() {
+    var random = PlanGenerator(seed: seed ^ 0x0BE7_A701)
+    guard random.chance(0.35) else { return }
+    func add(_ fault: Step.Fault) {
+      steps.append(Step(at: duration * random.number(0...1_000) / 1_000, fault: fault))
+    }
+    for _ in 0..<random.number(0...2) {
+      let from = random.number(0...90)
+      add(.replay(from: from, to: random.number(from + 1...100)))
+    }
+    // A worker cannot recognize a topic that was created again if retention has deleted the record that it knows (ADR 55).
+    let share = random.number(10...100)
+    if random.chance(0.3), !isRecreated { add(.retain(deleted: share)) }
+    for _ in 0..<random.number(0...2) { add(.compact) }
+    if worker == nil {
+      hasFailingTimers = random.chance(0.5)
+      hasDeadLetters = random.chance(0.6)
+      if hasDeadLetters { add(.mend) }
+      for _ in 0..<random.number(0...2) { add(.erase(key: random.number(0...keys - 1))) }
     }
     steps.sort { $0.at < $1.at }
   }
@@ -179,6 +224,9 @@ struct Plan: Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether the input topic is deleted and created again.
+  var isRecreated: Bool { steps.contains { if case .recreate = $0.fault { true } else { false } } }
+
   /// Without transactions, a process that was silent for longer than its session can overwrite ledger entries of its
   /// successor (docs/concepts.md).
   var canOverwriteLedger: Bool {
@@ -204,7 +252,8 @@ struct Plan: Sendable, CustomStringConvertible {
     """
     \(worker.map { "\($0.rawValue), " } ?? "")\(commit == .transactional ? "transactional" : "at-least-once"), \(processes) \(areStatic ? "static" : "dynamic") \
     processes, \(lanes) lanes, \(keys) keys, \(records) records, \(ordering) order, \(scheduling) scheduling\
-    \(hasLongStates ? ", long states" : "")
+    \(hasLongStates ? ", long states" : "")\(hasDeadLetters ? ", dead letters" : "")\
+    \(hasFailingTimers ? ", failing timers" : "")
     """
   }
 }

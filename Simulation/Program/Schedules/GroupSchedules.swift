@@ -76,6 +76,17 @@ extension Schedule {
       try await stage.readOffset()
       await stage.read()
     },
+    Schedule("a member commits after the offsets of a transaction that ends later", ends: ["offset of t: 7"]) { stage in
+      try await stage.topic()
+      let m = try await stage.member("m")
+      await m.assigned(1)
+      let p = try await stage.producer()
+      await p.begin()
+      await p.sendOffset(5, of: m)
+      await m.commit(7)
+      await p.commit()
+      try await stage.readOffset()
+    },
     Schedule("a member commits during a rebalance", ends: ["offset of t: 5"]) { stage in
       try await stage.topic(partitions: 2)
       let m = try await stage.member("m", completes: false)

@@ -189,7 +189,11 @@ extension LaneState {
       // It was set again or withdrawn while it ran, and begins anew.
       if let moved = ledger.timer(timer.name) { ledger.postponeTimer(timer.name, until: moved.due) }
       actions.isTimeNews = true
-    case .later(let again): write.entries = [.timer(timer.name, again)]
+    case .later(let again):
+      write.entries = [.timer(timer.name, again)]
+      #if PLANTED_FAULTS
+        if PlantedFault.failedTimerLost.isActive { write.entries = [.timer(timer.name, nil)] }
+      #endif
     case .dead(let record, let letter):
       died(timer, letter.reason, letter.detail, result.answer)
       write.records = [record]

@@ -61,6 +61,9 @@ extension Ledger {
       guard let key = timer(name)?.key, keys.contains(key) else { continue }
       entries[key, default: []].append(.timer(name, nil))
     }
+    #if PLANTED_FAULTS
+      if PlantedFault.erasedStatesStay.isActive { stateNames = [] }
+    #endif
     for name in stateNames.sorted() {
       guard let state = storedState(name) else { continue }
       for key in Set([Array(name.utf8), state.key].compactMap(\.self)) where keys.contains(key) {

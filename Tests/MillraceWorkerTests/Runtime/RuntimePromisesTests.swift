@@ -1,11 +1,11 @@
-// Tests a worker's promises during failures of its processes, with the real runtime on the in-memory log.
+// Tests a worker's promises during failures of its processes, with the real runtime on the in-memory log. Random schedules of
+// failures are in the simulation (docs/proof.md).
 
 import AppStore
 import AppStoreSigning
 import MillraceTime
 import KafkaClient
 import MillraceTesting
-import Synchronization
 import TestEnvironment
 import Testing
 
@@ -13,87 +13,7 @@ import Testing
 @testable import MillraceWorker
 
 @Suite(.timeLimit(.minutes(15))) struct RuntimePromisesTests {
-  private static let notifications = 120
   private static let away = KafkaError(code: .timedOut, operation: "test", reason: "away", isRetriable: true)
-
-  @Test(arguments: UInt64(0)..<12)
-  func `a reader of committed records finds each event once, through any failure of processes`(
-    seed: UInt64
-  ) async throws {
-    try await survive(seed, .transactional)
-  }
-
-  @Test(arguments: UInt64(100)..<106)
-  func `without transactions no event is missing and each has one ID`(seed: UInt64) async throws {
-    try await survive(seed, .atLeastOnce)
-  }
-
-  private func survive(_ seed: UInt64, _ commit: KafkaSettings.Commit) async throws {
-    var random = SeededGenerator(seed: seed)
-    // Records that run during repeated crashes come under suspicion. Few records in flight end it sooner.
-    let fleet = try WorkerFleet(lanes: 4, commit: commit) { policy in
-      policy.recordsInFlight = 8
-      policy.drainTimeout = .seconds(4)
-    }
-    let book = Book()
-    let handler = FleetHandler(book) { item, recorder in
-      let number = Int(item.id.dropFirst()) ?? 0
-      if number.isMultiple(of: 3) { try await FleetHandler.cause("extend/\(item.id)", recorder, in: book) }
-      if number.isMultiple(of: 7), item.history.attempt < 2 { throw HandlerFailed("not yet") }
-      return try await FleetHandler.answer(item, recorder)
-    }
-    let ids = (0..<Self.notifications).map { "n\($0)" }
-    for (number, id) in ids.enumerated() { try fleet.put(id, key: "k\(number % 17)") }
-    var processes = (0..<3).map { fleet.start("p\($0)", handler) }
-    for _ in 0..<60 {
-      let index = Int.random(in: processes.indices, using: &random)
-      switch Int.random(in: 0..<12, using: &random) {
-      // Without transactions no fencing stops a zombie, which could repeat an effect of the lane's next owner.
-      case 0: if commit == .transactional { processes[index].log.pause() }
-      case 1, 2: processes[index].log.resume()
-      case 3:
-        await processes[index].crash()
-        processes[index] = fleet.start("p\(index)", handler)
-      case 4: processes[index].log.fail(.send, with: [Self.away], reach: .unacknowledged)
-      case 5: processes[index].log.fail(.commitTransaction, with: [Self.away], reach: .unacknowledged)
-      case 6: processes[index].log.fail(.sendOffsets, with: [Self.away])
-      case 7: processes[index].log.fail(.commitOffsets, with: [Self.away])
-      case 8:
-        let number = Int.random(in: ids.indices, using: &random)
-        try fleet.put(ids[number], key: "k\(number % 17)")
-      default: fleet.time.advance(by: .milliseconds(Int64.random(in: 1...3_000, using: &random)))
-      }
-      for _ in 0..<Int.random(in: 0..<200, using: &random) { await Task.yield() }
-    }
-    for process in processes { process.log.resume() }
-    let isDone = await fleet.until {
-      Set(fleet.answered()).union(fleet.dead().keys).isSuperset(of: ids) && fleet.isRead()
-    }
-    #expect(isDone != nil, "seed \(seed): \(Set(ids).subtracting(fleet.answered()).sorted()) have no event")
-    for process in processes { await process.crash() }
-
-    let crashed = Set(fleet.dead().keys)
-    #expect(Set(fleet.dead().values).isSubset(of: [PoisonDetector.reason]), "seed \(seed)")
-    if commit == .transactional {
-      #expect(Set(fleet.answered()).isDisjoint(with: crashed), "seed \(seed)")
-      #expect(fleet.eventIDs().count == ids.count - crashed.count, "seed \(seed): an event was published twice")
-    }
-    #expect(
-      Set(fleet.eventIDs()).count == Set(fleet.answered()).count, "seed \(seed): a notification has two event IDs")
-    let ledger = try fleet.ledger()
-    for id in ids where !crashed.contains(id) {
-      guard case .done? = ledger[LedgerKey(id: id)]?.state else {
-        Issue.record("seed \(seed): the ledger says \(String(describing: ledger[LedgerKey(id: id)])) of \(id)")
-        continue
-      }
-    }
-    let effects = ids.enumerated().filter { $0.offset.isMultiple(of: 3) && !crashed.contains($0.element) }
-    #expect(
-      Set(book.calls.keys).isSuperset(of: effects.map { "extend/\($0.element)" }), "seed \(seed): an effect is missing")
-    #expect(book.calls.values.allSatisfy { $0.count == 1 }, "seed \(seed): an effect was caused with two bodies")
-    // Few records may be poisoned, or the checks above would cover too few.
-    #expect(crashed.count <= ids.count / 4, "seed \(seed): \(crashed.sorted())")
-  }
 
   @Test func `the outcomes of a failed commit are written again, and no handler runs twice`() async throws {
     let fleet = try WorkerFleet(lanes: 2)
