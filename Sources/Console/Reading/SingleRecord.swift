@@ -2,7 +2,6 @@
 
 internal import KafkaClient
 internal import MillraceRecords
-internal import Synchronization
 
 /// Reads a single record.
 struct SingleRecord: Sendable {
@@ -14,10 +13,6 @@ struct SingleRecord: Sendable {
     guard (0..<(counts[partition.topic] ?? 0)).contains(Int(partition.partition)) else { return nil }
     let range = try await log.highWatermarks(of: [partition], timeout: .seconds(10))[partition] ?? 0..<0
     guard range.contains(offset) else { return nil }
-    let found = Mutex<ConsumerRecord?>(nil)
-    try await log.scan(partition, from: .offset(offset), to: .offset(offset + 1), upTo: 1) { page in
-      found.withLock { $0 = page.first { $0.offset == offset } ?? $0 }
-    }
-    return found.withLock { $0 }
+    return try await log.record(at: offset, of: partition)
   }
 }

@@ -190,16 +190,12 @@ struct LaneCommands: Sendable {
     let partition = TopicPartition(topic: first.topic, partition: first.partition)
     let held = try await parts.log.highWatermarks(of: [partition], timeout: .seconds(30))[partition] ?? 0..<0
     guard held.contains(first.offset) else { return nil }
-    let found = Mutex<ConsumerRecord?>(nil)
-    try await parts.log.scan(partition, from: .offset(first.offset), to: .offset(first.offset + 1), upTo: 1) { page in
-      guard let record = page.first, record.offset == first.offset, record.value != nil else { return }
-      found.withLock { $0 = record }
+    guard let record = try await parts.log.record(at: first.offset, of: partition), record.value != nil else {
+      return nil
     }
-    return found.withLock { $0 }.map { record in
-      ConsumerRecord(
-        topic: letter.topic, partition: letter.partition, offset: letter.offset, timestamp: letter.timestamp,
-        key: record.key, value: record.value, headers: DeliveryHistory.original(record.headers) + letter.headers)
-    }
+    return ConsumerRecord(
+      topic: letter.topic, partition: letter.partition, offset: letter.offset, timestamp: letter.timestamp,
+      key: record.key, value: record.value, headers: DeliveryHistory.original(record.headers) + letter.headers)
   }
 
   /// Returns ranges of the lane's dead letters that contain these offsets, without deleted records.

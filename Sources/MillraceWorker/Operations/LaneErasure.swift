@@ -6,7 +6,6 @@ internal import KafkaClient
 internal import MillraceCore
 internal import MillraceRecords
 internal import MillraceTime
-internal import Synchronization
 
 /// How a worker erases customers.
 package struct ErasureRules: Sendable {
@@ -101,15 +100,11 @@ extension LaneCommands {
   /// Returns the offsets of customers' dead letters, by key.
   private func deadLetters(of keys: Set<[UInt8]>) async throws -> [[UInt8]: [Int64]] {
     let letters = TopicPartition(topic: lane.parts.topics.deadLetters, partition: lane.epoch.lane)
-    let found = Mutex<[[UInt8]: [Int64]]>([:])
-    try await lane.parts.log.scan(letters, from: .earliest, to: .highWatermark, upTo: 1_000) { page in
-      found.withLock { found in
-        for letter in page {
-          if let key = letter.key, keys.contains(key) { found[key, default: []].append(letter.offset) }
-        }
+    return try await lane.parts.log.fold(letters, into: [:]) { found, page in
+      for letter in page {
+        if let key = letter.key, keys.contains(key) { found[key, default: []].append(letter.offset) }
       }
     }
-    return found.withLock { $0 }
   }
 
   /// Discards customers' dead letters. A retry would set a timer of the customer again, so a retry that waits fails. Another

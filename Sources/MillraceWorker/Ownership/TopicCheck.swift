@@ -136,30 +136,24 @@ struct TopicCheck: Sendable {
 
   private func records(_ wanted: [TopicPartition: Range<Int64>]) async throws -> [TopicPartition: ConsumerRecord] {
     guard !wanted.isEmpty else { return [:] }
-    let found = Found()
-    let isRead: Void?
+    let found: [TopicPartition: ConsumerRecord]?
     do {
-      isRead = try await MillraceClock.system.result(within: Self.readTimeout) { [log] in
-        try await log.scan(wanted, where: nil, upTo: 1) { page in await found.add(page.records) }
+      found = try await MillraceClock.system.result(within: Self.readTimeout) { [log] in
+        try await log.fold(wanted, upTo: 1, into: [:]) { found, page in
+          if let record = page.records.last { found[page.partition] = record }
+        }
       }
     } catch var error as KafkaError where error.code == .noOffsetReset {
       // Retention deleted the record since the range was read.
       error.isRetriable = true
       throw error
     }
-    guard isRead != nil else {
+    guard let found else {
       let names = wanted.keys.sorted().map(\.description).joined(separator: ", ")
       throw KafkaError(
         code: .timedOut, operation: "compare \(names) with the committed offset",
         reason: "the record before it was not read in time", isRetriable: true)
     }
-    return await found.records
-  }
-
-  private actor Found {
-    private(set) var records: [TopicPartition: ConsumerRecord] = [:]
-    func add(_ page: [ConsumerRecord]) {
-      for record in page { records[TopicPartition(topic: record.topic, partition: record.partition)] = record }
-    }
+    return found
   }
 }

@@ -79,19 +79,16 @@ final class LivenessNotices: Sendable {
   func survivors(of marks: [String]) async throws -> Set<UInt32> {
     let own = state.withLock { $0.own }
     guard PoisonDetector.isSuspicious(marks, known: own) else { return own }
-    let survivors = Mutex(own)
-    try await log.scan(
-      TopicPartition(topic: topic, partition: 0), from: .earliest, to: .highWatermark, upTo: Self.pageSize
-    ) { page in
+    return try await log.fold(TopicPartition(topic: topic, partition: 0), upTo: Self.pageSize, into: own) {
+      survivors, page in
       for record in page {
         do throws(UnreadableRecord) {
-          if let owner = try self.owner(in: record) { survivors.withLock { _ = $0.insert(owner) } }
+          if let owner = try self.owner(in: record) { survivors.insert(owner) }
         } catch {
           metrics.unreadable(record, because: error, logger)
         }
       }
     }
-    return survivors.withLock { $0 }
   }
 
   /// Publishes notices while `body` runs, and up to five seconds longer if some are left.

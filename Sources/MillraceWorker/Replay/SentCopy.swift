@@ -33,16 +33,9 @@ package struct SentCopy: Sendable, Hashable {
   package static func all(
     in partition: TopicPartition, from start: StartOffset, of log: any RecordLog, run: String? = nil
   ) async throws -> Set<SentCopy> {
-    let found = Gathered()
-    try await log.scan(partition, from: start, to: .highWatermark, upTo: 1_000) { page in
-      await found.add(page.compactMap { SentCopy($0) }.filter { run == nil || $0.run == run })
+    try await log.fold(partition, from: start, into: []) { copies, page in
+      copies.formUnion(page.compactMap { SentCopy($0) }.filter { run == nil || $0.run == run })
     }
-    return await found.copies
-  }
-
-  private actor Gathered {
-    var copies: Set<SentCopy> = []
-    func add(_ more: [SentCopy]) { copies.formUnion(more) }
   }
 }
 

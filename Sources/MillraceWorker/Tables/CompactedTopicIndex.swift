@@ -49,22 +49,11 @@ public struct CompactedTopicIndex: Sendable {
       guard let place = try await table.reading({ table in names.lazy.compactMap { table[$0] }.first }) else {
         return nil
       }
-      let found = FoundRecord()
-      try await log.scan(
-        TopicPartition(topic: table.topic, partition: place.partition), from: .offset(place.offset),
-        to: .offset(place.offset + 1), upTo: 1
-      ) { page in await found.take(page) }
-      if let record = await found.record, record.offset == place.offset { return record.value }
+      let partition = TopicPartition(topic: table.topic, partition: place.partition)
+      if let record = try await log.record(at: place.offset, of: partition) { return record.value }
     }
     throw MillraceError(
       .topics, "the newest record of a key was superseded during each of \(Self.mostLooks) lookups", at: table.topic,
       remedy: "find the producer that writes one key many times a second")
   }
-}
-
-/// The record found by a scan of one offset.
-private actor FoundRecord {
-  private(set) var record: ConsumerRecord?
-
-  func take(_ page: [ConsumerRecord]) { record = page.first ?? record }
 }

@@ -80,22 +80,17 @@ package enum VersionOneSurvey {
     let topics = catalog.notificationTopics.filter { !$0.notifications.v1.isEmpty || $0.notifications.unrecognized }
     let since = selection.from - usualTime
     let clock = MillraceClock(configuration.clock)
-    let moments = Moments()
-    try await log.log.scan(topics.map(\.topic), since: since, by: clock) { record in
+    let moments = try await log.log.fold(
+      topics.map(\.topic), since: since, by: clock, into: [BackfillTarget: [Timestamp]]()
+    ) { moments, record in
       guard let written = record.time(by: clock), written < selection.to,
         case let envelope = NotificationEnvelope(record), envelope.version == .v1, let bundleId = envelope.bundleId,
         let environment = envelope.environment
       else { return }
-      await moments.add(written, of: BackfillTarget(bundleId: bundleId, environment: environment))
+      moments[BackfillTarget(bundleId: bundleId, environment: environment), default: []].append(written)
     }
-    let found = await moments.byTarget
     return targets.map {
-      VersionOneReport($0, moments: found[$0] ?? [], time: selection.from..<selection.to)
+      VersionOneReport($0, moments: moments[$0] ?? [], time: selection.from..<selection.to)
     }
-  }
-
-  private actor Moments {
-    private(set) var byTarget: [BackfillTarget: [Timestamp]] = [:]
-    func add(_ moment: Timestamp, of target: BackfillTarget) { byTarget[target, default: []].append(moment) }
   }
 }

@@ -97,16 +97,9 @@ enum ClusterChecks {
       }
       let written = clock.now
       let isThere = try await clock.result(within: limit) {
-        let found = Found()
-        try await log.scan(
-          TopicPartition(topic: topic, partition: position.partition), from: .offset(position.offset),
-          to: .offset(position.offset + 1), upTo: 1
-        ) { page in
-          if page.contains(where: { $0.headers.contains { $0.name == "millrace-probe" && $0.value == text } }) {
-            await found.find()
-          }
-        }
-        return await found.isFound
+        let record = try await log.record(
+          at: position.offset, of: TopicPartition(topic: topic, partition: position.partition))
+        return record?.headers.contains { $0.name == "millrace-probe" && $0.value == text } ?? false
       }
       guard isThere == true else {
         return DoctorFinding(
@@ -132,10 +125,5 @@ enum ClusterChecks {
         remedy: "raise producer_byte_rate, consumer_byte_rate or request_percentage of the user or the client ids; "
           + "`kafka-configs.sh --describe --entity-type users --entity-type clients` shows the quotas")
     ]
-  }
-
-  private actor Found {
-    private(set) var isFound = false
-    func find() { isFound = true }
   }
 }

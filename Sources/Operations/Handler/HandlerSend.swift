@@ -10,7 +10,6 @@ package import MillraceCore
 internal import MillraceRecords
 package import MillraceTime
 internal import MillraceWorker
-internal import Synchronization
 
 /// The position of a record as people write it: `topic[partition]@offset`.
 package struct RecordPlace: Sendable, Hashable {
@@ -49,15 +48,9 @@ package struct HandlerSend {
     of place: RecordPlace, in configuration: MillraceConfiguration, _ samples: HandlerSamples, clock: MillraceClock
   ) async throws -> HandlerRequest {
     let log = try await KafkaLog.connect(try configuration.kafka.outsideClient(), timeout: .seconds(15))
-    let found = FoundRecord()
-    // A scan of an offset beyond the end would wait for it.
+    // An offset beyond the end would be waited for.
     let end = try await log.highWatermarks(of: [place.partition], timeout: .seconds(15))[place.partition]?.upperBound
-    if place.offset < end ?? 0 {
-      _ = try await log.scan(
-        place.partition, from: .offset(place.offset), to: .offset(place.offset + 1), upTo: 1
-      ) { records in found.keep(records.first { $0.offset == place.offset }) }
-    }
-    guard let record = found.record else {
+    guard place.offset < end ?? 0, let record = try await log.record(at: place.offset, of: place.partition) else {
       throw OperationError(
         .failed, "there is no such record",
         at: "\(place.partition.topic)[\(place.partition.partition)]@\(place.offset)",
@@ -135,16 +128,5 @@ package struct HandlerExchangeReport: Sendable {
   private func body(_ response: ExchangeAnswer) -> JSON? {
     guard !response.body.isEmpty else { return nil }
     do { return try JSON(parsing: response.body) } catch { return nil }
-  }
-}
-
-/// A record that a scan found.
-private final class FoundRecord: Sendable {
-  private let found = Mutex<ConsumerRecord?>(nil)
-
-  var record: ConsumerRecord? { found.withLock { $0 } }
-
-  func keep(_ record: ConsumerRecord?) {
-    if let record { found.withLock { $0 = record } }
   }
 }

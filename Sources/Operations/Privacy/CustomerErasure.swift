@@ -54,12 +54,12 @@ package struct CustomerErasure: Sendable {
       (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
     }
     let ranges = try await log.highWatermarks(of: partitions, timeout: .seconds(15))
-    let found = FoundTransactions()
-    try await log.scan(ranges, where: nil, upTo: 1_000) { page in
-      let ids = page.records.compactMap { Self.originalTransactionId(in: $0, of: token) }
-      report(await found.add(ids, from: page.records.count))
+    let found = try await log.fold(ranges, into: (ids: Set<String>(), read: 0)) { found, page in
+      found.ids.formUnion(page.records.compactMap { Self.originalTransactionId(in: $0, of: token) })
+      found.read += page.records.count
+      report(found.read)
     }
-    return await found.ids.sorted()
+    return found.ids.sorted()
   }
 
   private static func originalTransactionId(in record: ConsumerRecord, of token: String) -> String? {
@@ -100,19 +100,6 @@ package struct CustomerErasure: Sendable {
       for try await result in group { results.append(result) }
       return results.sorted { $0.worker < $1.worker }
     }
-  }
-}
-
-/// The transactions that a search has found.
-private actor FoundTransactions {
-  private(set) var ids: Set<String> = []
-  private var read = 0
-
-  /// - Returns: The number of records that were read until now.
-  func add(_ new: [String], from count: Int) -> Int {
-    ids.formUnion(new)
-    read += count
-    return read
   }
 }
 

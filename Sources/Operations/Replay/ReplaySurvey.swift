@@ -5,7 +5,6 @@ internal import MillraceTime
 internal import KafkaClient
 internal import MillraceRecords
 internal import MillraceWorker
-internal import Synchronization
 
 /// The number and kinds of the records that a plan selects.
 public struct ReplaySurvey: Sendable, Hashable {
@@ -134,11 +133,9 @@ extension ReplayPlanner {
         max(part.offsets.lowerBound, part.offsets.upperBound - Self.lastOffsets)..<part.offsets.upperBound
       )
     }
-    let found = Mutex<[TopicPartition: RecordFingerprint]>([:])
-    try await log.scan(Dictionary(ranges) { first, _ in first }, where: nil, upTo: Self.pageSize) { page in
-      if let last = page.records.last { found.withLock { $0[page.partition] = RecordFingerprint(last) } }
+    return try await log.fold(Dictionary(ranges) { first, _ in first }, into: [:]) { found, page in
+      if let last = page.records.last { found[page.partition] = RecordFingerprint(last) }
     }
-    return found.withLock { $0 }
   }
 
   private static let pageSize = 1_000
@@ -148,17 +145,16 @@ extension ReplayPlanner {
   func survey(_ plan: ReplayPlan) async throws -> (ReplaySurvey, ReplayPlan) {
     if let limit = plan.request.limit { return try await limited(plan, to: limit) }
     let matcher = RecordMatcher(plan.request.selection)
-    let surveys = Mutex<[TopicPartition: ReplaySurvey]>([:])
     let ranges = plan.parts.map { ($0.partition, $0.offsets) }
-    try await log.scan(
-      Dictionary(ranges) { first, _ in first }, where: matcher.headers, upTo: Self.pageSize
-    ) { page in
+    let surveys = try await log.fold(
+      Dictionary(ranges) { first, _ in first }, where: matcher.headers, into: [TopicPartition: ReplaySurvey]()
+    ) { surveys, page in
       let chosen = page.records.filter { matcher.matches($0, at: $0.time(by: clock)) }
-      surveys.withLock { $0[page.partition, default: ReplaySurvey()].add(page.read, chosen: chosen) }
+      surveys[page.partition, default: ReplaySurvey()].add(page.read, chosen: chosen)
     }
     var sum = ReplaySurvey()
     // Sort, so the samples do not depend on the speed of the partitions.
-    for (_, survey) in surveys.withLock({ $0 }).sorted(by: { $0.key < $1.key }) { sum.add(survey) }
+    for (_, survey) in surveys.sorted(by: { $0.key < $1.key }) { sum.add(survey) }
     return (sum, plan)
   }
 

@@ -40,27 +40,19 @@ struct LaneCopy: Sendable {
 
   /// Returns the records that still have to be copied.
   func rest(_ progress: KafkaConsumer, _ log: KafkaLog) async throws -> Rest {
-    let found = Found()
+    var rest = Rest()
     for (partition, range) in try await ranges(progress, log) where !range.isEmpty {
-      try await log.scan(
-        partition, from: .offset(range.lowerBound), to: .offset(range.upperBound), upTo: Self.pageSize
-      ) { page in
-        for record in page {
-          if try !targets(record).isEmpty { await found.add(record) }
+      rest = try await log.fold(
+        partition, from: .offset(range.lowerBound), to: .offset(range.upperBound), upTo: Self.pageSize, into: rest
+      ) { rest, page in
+        for record in page where try !targets(record).isEmpty {
+          rest.count += 1
+          let time = record.timestamp.map { Timestamp(millisecondsSince1970: $0) }
+          rest.since = [rest.since, time].compactMap(\.self).min()
         }
       }
     }
-    return await found.rest
-  }
-
-  private actor Found {
-    private(set) var rest = Rest()
-
-    func add(_ record: ConsumerRecord) {
-      rest.count += 1
-      let time = record.timestamp.map { Timestamp(millisecondsSince1970: $0) }
-      rest.since = [rest.since, time].compactMap(\.self).min()
-    }
+    return rest
   }
 }
 

@@ -6,7 +6,6 @@ package import KafkaClient
 package import MillraceCore
 internal import MillraceRecords
 package import MillraceWorker
-internal import Synchronization
 
 /// The status of one webhook.
 package struct WebhookStatus: Sendable, Hashable {
@@ -156,15 +155,12 @@ package struct WebhookOperations: Sendable {
 
   /// Returns the workers that are paused.
   private func pauses(of workers: [String], _ log: any RecordLog) async throws -> Set<String> {
-    let verbs = Mutex<[String: RunVerb?]>([:])
     let operations = TopicPartition(topic: configuration.topics.prefix + "millrace.operations", partition: 0)
-    try await log.scan(operations, from: .earliest, to: .highWatermark, upTo: 1_000) { page in
-      verbs.withLock { verbs in
-        for record in page {
-          for worker in workers { WorkerPause.fold(&verbs[worker, default: nil], record, of: worker) }
-        }
+    let verbs = try await log.fold(operations, into: [String: RunVerb?]()) { verbs, page in
+      for record in page {
+        for worker in workers { WorkerPause.fold(&verbs[worker, default: nil], record, of: worker) }
       }
     }
-    return Set(verbs.withLock { $0 }.filter { $0.value == .pause }.keys)
+    return Set(verbs.filter { $0.value == .pause }.keys)
   }
 }

@@ -70,21 +70,15 @@ extension WorkerOperations {
   package func deadLetter(_ id: DeadLetterID) async throws -> DeadLetterSheet {
     try await check([id])
     let said = try await said()
-    let found = Mutex<DeadLetterSheet?>(nil)
     let partition = TopicPartition(topic: topics.deadLetters, partition: id.lane)
-    try await log.scan(partition, from: .offset(id.offset), to: .offset(id.offset + 1), upTo: 1) { page in
-      guard let record = page.first, record.offset == id.offset, var entry = DeadLetterEntry(record) else { return }
-      let status = said.status(of: OperationCommand.deadLetter(lane: id.lane, offset: id.offset))
-      if let status { (entry.state, entry.by, entry.failure) = status.ofDeadLetter }
-      let sheet = DeadLetterSheet(worker: topics.worker, entry: entry, record: record, why: status?.command.why)
-      found.withLock { $0 = sheet }
-    }
-    guard let sheet = found.withLock({ $0 }) else {
+    guard let record = try await log.record(at: id.offset, of: partition), var entry = DeadLetterEntry(record) else {
       throw OperationError(
         .usage, "the record is not a dead letter", at: "\(id)",
         remedy: "copy an id from millrace dead-letters list --each --worker \(topics.worker)")
     }
-    return sheet
+    let status = said.status(of: OperationCommand.deadLetter(lane: id.lane, offset: id.offset))
+    if let status { (entry.state, entry.by, entry.failure) = status.ofDeadLetter }
+    return DeadLetterSheet(worker: topics.worker, entry: entry, record: record, why: status?.command.why)
   }
 
   /// Passes every selected dead letter to `body`, lane by lane, with the status of its command.
@@ -112,13 +106,11 @@ extension WorkerOperations {
 
   /// Reads the operators' commands to the worker.
   func said() async throws -> OperationsLog {
-    let said = Mutex((log: OperationsLog(worker: topics.worker), passedOver: PassedOver()))
-    try await log.scan(operations, from: .earliest, to: .highWatermark, upTo: Self.pageSize) { page in
-      said.withLock { said in
-        for record in page { if let operation = said.passedOver.read(record) { _ = said.log.fold(operation) } }
-      }
+    let (log, passedOver) = try await log.fold(
+      operations, upTo: Self.pageSize, into: (log: OperationsLog(worker: topics.worker), passedOver: PassedOver())
+    ) { said, page in
+      for record in page { if let operation = said.passedOver.read(record) { _ = said.log.fold(operation) } }
     }
-    let (log, passedOver) = said.withLock { $0 }
     if let sentence = passedOver.sentence { note(sentence) }
     return log
   }

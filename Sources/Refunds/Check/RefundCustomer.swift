@@ -57,14 +57,17 @@ package enum RecentCustomers {
     since time: Timestamp, bundleId: String, environment: AppStoreEnvironment?, from log: any RecordLog, prefix: String,
     clock: MillraceClock = .system
   ) async throws -> [RefundCustomer] {
-    let found = FoundCustomers()
-    try await log.scan(families.map { prefix + $0.topic }, since: time, by: clock) { record in
+    let found = try await log.fold(
+      families.map { prefix + $0.topic }, since: time, by: clock,
+      into: (customers: [RefundCustomer](), names: Set<[String]>())
+    ) { found, record in
       guard let customer = customer(of: record), customer.bundleId == bundleId,
         environment == nil || customer.environment == environment
       else { return }
-      await found.add(customer)
+      guard found.names.insert([customer.environment?.rawValue ?? "", customer.name]).inserted else { return }
+      found.customers.append(customer)
     }
-    return await found.customers
+    return found.customers
   }
 
   static func customer(of record: ConsumerRecord) -> RefundCustomer? {
@@ -88,15 +91,5 @@ package enum RecentCustomers {
   private static func payload(of jws: [UInt8]) -> JSONObject? {
     // A version 1 body or a foreign record: the key is enough.
     do { return try UnverifiedToken(parsing: jws).payload } catch { return nil }
-  }
-}
-
-private actor FoundCustomers {
-  private(set) var customers: [RefundCustomer] = []
-  private var names: Set<[String]> = []
-
-  func add(_ customer: RefundCustomer) {
-    guard names.insert([customer.environment?.rawValue ?? "", customer.name]).inserted else { return }
-    customers.append(customer)
   }
 }

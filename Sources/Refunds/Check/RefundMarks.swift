@@ -3,7 +3,6 @@
 internal import AppStore
 internal import KafkaClient
 internal import MillraceRecords
-internal import Synchronization
 
 /// The refunds in the table of entitlements.
 struct KnownRefunds: Sendable {
@@ -18,13 +17,10 @@ struct KnownRefunds: Sendable {
   }
 
   static func load(from log: any RecordLog, prefix: String) async throws -> KnownRefunds {
-    let dates = Mutex<[String: String]>([:])
-    try await Tables.read(prefix + RefundsWorker.entitlementsTopic, from: log) { key, value in
-      var date: String?
-      if case .object(let revocation)? = value?["revocation"] { date = revocation["date"]?.text }
-      dates.withLock { $0[key] = date }
+    let dates = try await Tables.texts(in: prefix + RefundsWorker.entitlementsTopic, of: log) { row in
+      if case .object(let revocation)? = row["revocation"] { revocation["date"]?.text } else { nil }
     }
-    return KnownRefunds(dates: dates.withLock { $0 })
+    return KnownRefunds(dates: dates)
   }
 }
 
@@ -38,11 +34,7 @@ struct RefundMarks: Sendable {
   func revision(of customer: RefundCustomer) -> String? { revisions[Self.key(customer)] }
 
   static func load(from log: any RecordLog, prefix: String) async throws -> RefundMarks {
-    let revisions = Mutex<[String: String]>([:])
-    try await Tables.read(prefix + topic, from: log) { key, value in
-      revisions.withLock { $0[key] = value?["revision"]?.text }
-    }
-    return RefundMarks(revisions: revisions.withLock { $0 })
+    RefundMarks(revisions: try await Tables.texts(in: prefix + topic, of: log) { $0["revision"]?.text })
   }
 
   /// Returns the record that stores a revision.
@@ -65,19 +57,21 @@ private enum Tables {
   private static let timeout = Duration.seconds(15)
   private static let pageSize = 5_000
 
-  /// Passes each record's key and object to `take`, in partition order. The object is nil for tombstones and for values
-  /// that are not JSON objects.
-  static func read(
-    _ topic: String, from log: any RecordLog, _ take: @escaping @Sendable (String, JSONObject?) -> Void
-  ) async throws {
+  /// Returns a text of each row, by key. Rows that were deleted, have no such text or are not JSON objects have none.
+  static func texts(
+    in topic: String, of log: any RecordLog, _ text: @Sendable (JSONObject) -> String?
+  ) async throws -> [String: String] {
     let count = try await log.partitionCounts(of: [topic], timeout: timeout)[topic] ?? 0
-    for partition in 0..<Int32(count) {
-      try await log.scan(
-        TopicPartition(topic: topic, partition: partition), from: .earliest, to: .highWatermark, upTo: pageSize
-      ) { records in
-        for record in records { take(String(decoding: record.key ?? [], as: UTF8.self), object(record.value)) }
+    var texts: [String: String] = [:]
+    for partition in 0..<Int32(clamping: count) {
+      texts = try await log.fold(TopicPartition(topic: topic, partition: partition), upTo: pageSize, into: texts) {
+        texts, page in
+        for record in page {
+          texts[String(decoding: record.key ?? [], as: UTF8.self)] = object(record.value).flatMap(text)
+        }
       }
     }
+    return texts
   }
 
   private static func object(_ value: [UInt8]?) -> JSONObject? {

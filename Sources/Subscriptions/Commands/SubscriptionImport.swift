@@ -5,7 +5,6 @@ internal import MillraceCore
 package import MillraceRecords
 package import MillraceTime
 internal import MillraceWorker
-internal import Synchronization
 
 /// Writes requests about purchases, which the subscriptions worker answers by asking Apple.
 package struct SubscriptionImport: Sendable {
@@ -67,18 +66,16 @@ package struct SubscriptionImport: Sendable {
   /// Returns the ids of the requests that an earlier import has written.
   private func written(to topic: String) async throws -> Set<String> {
     let counts = try await log.partitionCounts(of: [topic], timeout: .seconds(15))
-    let ids = Mutex<Set<String>>([])
+    var ids: Set<String> = []
     for partition in 0..<Int32(clamping: counts[topic] ?? 0) {
-      try await log.scan(
-        TopicPartition(topic: topic, partition: partition), from: .earliest, to: .highWatermark, upTo: 1_000
-      ) { page in
-        let found = page.compactMap { record in
-          record.headers.last { $0.name == "ce_id" }?.value.map { String(decoding: $0, as: UTF8.self) }
-        }
-        ids.withLock { $0.formUnion(found) }
+      ids = try await log.fold(TopicPartition(topic: topic, partition: partition), into: ids) { ids, page in
+        ids.formUnion(
+          page.compactMap { record in
+            record.headers.last { $0.name == "ce_id" }?.value.map { String(decoding: $0, as: UTF8.self) }
+          })
       }
     }
-    return ids.withLock { $0 }
+    return ids
   }
 
   private func send(

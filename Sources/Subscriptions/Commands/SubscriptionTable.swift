@@ -20,11 +20,10 @@ package struct SubscriptionTable: Sendable {
       let topic = prefix + name
       let count = try await partitions(of: topic)
       let partition = TopicPartition(topic: topic, partition: Murmur2.partition(of: Array(id.utf8), among: count))
-      let found = LastRow()
-      try await log.scan(partition, from: .earliest, to: .highWatermark, upTo: 10_000) { records in
-        if let last = records.last(where: { $0.key?.elementsEqual(id.utf8) ?? false }) { await found.set(last.value) }
+      let row = try await log.fold(partition, upTo: 10_000, into: [UInt8]?.none) { row, page in
+        if let last = page.last(where: { $0.key?.elementsEqual(id.utf8) ?? false }) { row = last.value }
       }
-      if let row = await found.value { return try JSONObject(parsing: row) }
+      if let row { return try JSONObject(parsing: row) }
     }
     return nil
   }
@@ -38,11 +37,12 @@ package struct SubscriptionTable: Sendable {
     let ranges = try await log.highWatermarks(
       of: partitions.map { TopicPartition(topic: topic, partition: $0) }, timeout: .seconds(15))
     let keys = Set(ids.map { Array($0.utf8) })
-    let newest = NewestRows()
-    try await log.scan(ranges, where: nil, upTo: 10_000) { page in
-      await newest.apply(page.records.filter { $0.key.map(keys.contains) ?? false })
+    let newest = try await log.fold(ranges, upTo: 10_000, into: [[UInt8]: [UInt8]]()) { newest, page in
+      for record in page.records {
+        if let key = record.key, keys.contains(key) { newest[key] = record.value }
+      }
     }
-    return try await newest.values.values.map { try JSONObject(parsing: $0) }
+    return try newest.values.map { try JSONObject(parsing: $0) }
   }
 
   /// Returns a random sample of the rows of an app's subscriptions. Reads the whole table.
@@ -54,10 +54,18 @@ package struct SubscriptionTable: Sendable {
     let partitions = (0..<Int32(clamping: try await partitions(of: topic))).map {
       TopicPartition(topic: topic, partition: $0)
     }
-    let names = KnownKeys()
     let ranges = try await log.highWatermarks(of: partitions, timeout: .seconds(15))
-    try await log.scan(ranges, where: nil, upTo: 10_000) { page in try await names.apply(page.records, of: bundleId) }
-    let chosen = await names.keys.sorted { $0.lexicographicallyPrecedes($1) }.shuffled(using: &random).prefix(count)
+    let keys = try await log.fold(ranges, upTo: 10_000, into: Set<[UInt8]>()) { keys, page in
+      for record in page.records {
+        guard let key = record.key else { continue }
+        if let value = record.value, try JSONObject(parsing: value)["bundleId"] == .string(bundleId) {
+          keys.insert(key)
+        } else {
+          keys.remove(key)
+        }
+      }
+    }
+    let chosen = keys.sorted { $0.lexicographicallyPrecedes($1) }.shuffled(using: &random).prefix(count)
     return try await rows(of: Set(chosen.map { String(decoding: $0, as: UTF8.self) }))
   }
 
@@ -66,37 +74,5 @@ package struct SubscriptionTable: Sendable {
       throw MillraceError(.topics, "the topic is missing", at: topic, remedy: "run `millrace topics apply`")
     }
     return count
-  }
-}
-
-private actor LastRow {
-  private(set) var value: [UInt8]?
-  func set(_ value: [UInt8]?) { self.value = value }
-}
-
-/// The newest value of each key.
-private actor NewestRows {
-  private(set) var values: [[UInt8]: [UInt8]] = [:]
-
-  func apply(_ records: [ConsumerRecord]) {
-    for record in records {
-      if let key = record.key { values[key] = record.value }
-    }
-  }
-}
-
-/// The keys that have a value.
-private actor KnownKeys {
-  private(set) var keys: Set<[UInt8]> = []
-
-  func apply(_ records: [ConsumerRecord], of bundleId: String) throws {
-    for record in records {
-      guard let key = record.key else { continue }
-      if let value = record.value, try JSONObject(parsing: value)["bundleId"] == .string(bundleId) {
-        keys.insert(key)
-      } else {
-        keys.remove(key)
-      }
-    }
   }
 }

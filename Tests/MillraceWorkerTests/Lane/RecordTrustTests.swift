@@ -176,9 +176,7 @@ import Testing
       time.advance(by: .seconds(60))
     }
     func found(_ since: Timestamp, by clock: MillraceClock) async throws -> [UInt8] {
-      let values = Mutex<[UInt8]>([])
-      try await log.scan(["t"], since: since, by: clock) { record in values.withLock { $0 += record.value ?? [] } }
-      return values.withLock { $0 }
+      try await log.fold(["t"], since: since, by: clock, into: []) { $0 += $1.value ?? [] }
     }
     #expect(try await found(clock.wallTime - .seconds(120), by: clock) == [2, 3])
     #expect(try await found(time.clock.wallTime - .seconds(120), by: time.clock) == [2, 3])
