@@ -1,7 +1,7 @@
 // A table of values by name, for millions of them: a value takes its name, its bytes and about 25 bytes more. A name that is
 // a number, such as a transaction id, takes half of its bytes.
 //
-// A segment keeps its entries one after another in blocks of bytes, and finds them by open addressing. An array of its own
+// A segment keeps its entries one after another in blocks of bytes, and finds them by their slots. An array of its own
 // for each value would take 80 bytes more. Blocks do not move when the segment grows. There are 256 segments, so that
 // compacting one is quick.
 
@@ -109,21 +109,23 @@ struct CompactTable: Sendable {
   }
 }
 
-/// One part of the table: open addressing with linear probing, without tombstones.
+/// One part of the table.
 private struct CompactSegment: Sendable {
-  private struct Slot: Sendable {
+  private struct Slot: ProbedSlot {
     /// The address of the entry, plus one; 0 for a free slot.
     var place: UInt32 = 0
     /// The lower half of the name's hash.
-    var hash: UInt32 = 0
+    var half: UInt32 = 0
+
+    var isFree: Bool { place == 0 }
+    var hash: UInt64 { UInt64(half) << 32 }
   }
 
-  private var slots: [Slot] = []
+  private var slots = ProbedSlots<Slot>()
   /// Entries: the length of the name, the name, the room for the value, the number of unused bytes in it, the value.
   /// Lengths have seven bits in a byte. An entry is in one block; one that is larger than a block has a longer one, with
   /// nothing behind it.
   private var blocks: [[UInt8]] = []
-  private var count = 0
   /// The bytes of all entries.
   private var used = 0
   /// The bytes of entries that were replaced or removed.
@@ -134,20 +136,18 @@ private struct CompactSegment: Sendable {
   private static let blockBits = 14
   private static let blockSize = 1 << blockBits
 
-  var capacity: Int {
-    slots.capacity * MemoryLayout<Slot>.stride + blocks.reduce(0) { $0 + $1.capacity + MemoryLayout<[UInt8]>.stride }
-  }
+  var capacity: Int { slots.bytes + blocks.reduce(0) { $0 + $1.capacity + MemoryLayout<[UInt8]>.stride } }
 
   func forEach(_ body: (ArraySlice<UInt8>, ArraySlice<UInt8>) -> Void) {
-    for slot in slots where slot.place != 0 {
+    slots.forEach { slot in
       let entry = entry(at: slot.place)
       body(blocks[entry.block][entry.name], blocks[entry.block][entry.value])
     }
   }
 
   func find(_ name: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> [UInt8]? {
-    guard let slot = slot(of: name, hash) else { return nil }
-    let entry = entry(at: slots[slot].place)
+    guard let place = place(of: name, hash), !slots[place].isFree else { return nil }
+    let entry = entry(at: slots[place].place)
     return Array(blocks[entry.block][entry.value])
   }
 
@@ -155,8 +155,9 @@ private struct CompactSegment: Sendable {
   mutating func set(
     _ name: UnsafeBufferPointer<UInt8>, _ hash: UInt64, _ value: UnsafeBufferPointer<UInt8>
   ) -> Bool {
-    if let slot = slot(of: name, hash) {
-      let old = entry(at: slots[slot].place)
+    let place = place(of: name, hash)
+    if let place, !slots[place].isFree {
+      let old = entry(at: slots[place].place)
       let room = old.all.upperBound - old.value.lowerBound
       if value.count <= room, room - value.count <= Int(UInt8.max) {
         let start = old.value.lowerBound
@@ -164,66 +165,29 @@ private struct CompactSegment: Sendable {
         blocks[old.block].replaceSubrange(start..<start + value.count, with: value)
       } else {
         garbage += old.all.count
-        slots[slot].place = append(name, value)
+        slots[place].place = append(name, value)
         compactIfNeeded()
       }
       return false
     }
-    if (count + 1) * 8 > slots.count * 7 { resize(to: slots.count + max(8, slots.count / 8)) }
-    put(Slot(place: append(name, value), hash: UInt32(truncatingIfNeeded: hash)))
-    count += 1
+    let slot = Slot(place: append(name, value), half: UInt32(truncatingIfNeeded: hash))
+    slots.insert(slot, at: place)
     return true
   }
 
   /// - Returns: Whether the name had a value.
   mutating func remove(_ name: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> Bool {
-    guard var hole = slot(of: name, hash) else { return false }
-    garbage += entry(at: slots[hole].place).all.count
-    // Entries that were displaced past the hole move back into it, so that no search ends at the hole too early.
-    var index = hole
-    while true {
-      index = index + 1 == slots.count ? 0 : index + 1
-      guard slots[index].place != 0 else { break }
-      let home = home(of: slots[index].hash)
-      let isReachable = hole < index ? home <= hole || home > index : home <= hole && home > index
-      if isReachable {
-        slots[hole] = slots[index]
-        hole = index
-      }
-    }
-    slots[hole] = Slot()
-    count -= 1
-    if slots.count > 64, count * 2 < slots.count { resize(to: count + count / 4 + 8) }
+    guard let place = place(of: name, hash), !slots[place].isFree else { return false }
+    garbage += entry(at: slots[place].place).all.count
+    slots.remove(at: place)
     compactIfNeeded()
     return true
   }
 
-  // MARK: - Slots
-
-  private func slot(of name: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> Int? {
-    guard !slots.isEmpty else { return nil }
-    let hash = UInt32(truncatingIfNeeded: hash)
-    var index = home(of: hash)
-    // The loop ends, because an eighth of the slots is free.
-    while slots[index].place != 0 {
-      if slots[index].hash == hash, hasName(name, at: slots[index].place) { return index }
-      index = index + 1 == slots.count ? 0 : index + 1
-    }
-    return nil
-  }
-
-  private func home(of hash: UInt32) -> Int { Int((UInt64(hash) * UInt64(slots.count)) >> 32) }
-
-  private mutating func put(_ slot: Slot) {
-    var index = home(of: slot.hash)
-    while slots[index].place != 0 { index = index + 1 == slots.count ? 0 : index + 1 }
-    slots[index] = slot
-  }
-
-  private mutating func resize(to capacity: Int) {
-    let old = slots
-    slots = [Slot](repeating: Slot(), count: capacity)
-    for slot in old where slot.place != 0 { put(slot) }
+  /// Returns the place of an entry, or the free place where it belongs.
+  private func place(of name: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> Int? {
+    let half = UInt32(truncatingIfNeeded: hash)
+    return slots.place(of: UInt64(half) << 32) { $0.half == half && hasName(name, at: $0.place) }
   }
 
   // MARK: - Entries
@@ -336,7 +300,7 @@ private struct CompactSegment: Sendable {
     guard garbage > 1_024, garbage * 5 > used else { return }
     let old = blocks
     (blocks, used, garbage) = ([], 0, 0)
-    for index in slots.indices where slots[index].place != 0 {
+    for index in slots.places where !slots[index].isFree {
       let (block, start) = Self.address(slots[index].place)
       old[block].withUnsafeBufferPointer { bytes in
         let name = Self.part(of: bytes, at: start)
