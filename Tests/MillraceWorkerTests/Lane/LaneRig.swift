@@ -41,8 +41,7 @@ struct LaneLog {
     for record in commit.writes.flatMap(\.records) where spend() { append(record, at: now) }
     for record in commit.ledger where spend() {
       append(record, at: now)
-      let entry = try LedgerRecord.entry(of: #require(records[record.topic]?.last))
-      durable.restore(entry)
+      try durable.restore(#require(records[record.topic]?.last))
     }
     guard spend() else { return false }
     for offset in commit.offsets { committed[offset.partition.topic] = offset }

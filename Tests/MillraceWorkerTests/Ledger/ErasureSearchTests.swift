@@ -19,7 +19,7 @@ import Testing
     let isRemoval = Int.random(in: 0..<5, using: &random) == 0
     switch Int.random(in: 0..<3, using: &random) {
     case 0: return .timer(name, isRemoval ? nil : LaneTimer(at: .second(9), key: key, payload: [1]))
-    case 1: return .state(name, isRemoval ? nil : StoredState([2], name: name, key: key))
+    case 1: return isRemoval ? .state(name, nil) : .keeping(name, [2], of: key)
     default:
       return .effect(name, isRemoval ? nil : Effect(key: key, intendedAt: .second(1), progress: .intended(body: [3])))
     }
@@ -30,9 +30,7 @@ import Testing
     var content: [LedgerEntry.Name: [[UInt8]]] = [:]
     for name in keys.map({ String(decoding: $0, as: UTF8.self) }) + (0..<8).map({ "name/\($0)" }) {
       if let timer = ledger.timer(name) { content[.timer(name)] = [timer.key] }
-      if let state = ledger.storedState(name) {
-        content[.state(name)] = [Array(name.utf8), state.key].compactMap(\.self)
-      }
+      if let key = ledger.keyOfState(name) { content[.state(name)] = [Array(name.utf8), key] }
       if let effect = ledger.effect(name), case .intended = effect.progress { content[.effect(name)] = [effect.key] }
     }
     return content

@@ -50,7 +50,7 @@ import Testing
 
   @Test func `the binary format is fixed, so later versions can read it`() {
     let line = LedgerPage.Line(id: LedgerKey(high: 1, low: 2), digest: 0x0A0B_0C0D, minute: 0x0102)
-    let record = LedgerRecord(.page(LedgerPage.ID(value: 0x0102), LedgerPage(lines: [line])))
+    let record = EntryRecord(.page(LedgerPage.ID(value: 0x0102), LedgerPage(lines: [line])))
     #expect(record.key == [0x70, 0, 0, 0, 0, 0, 0, 1, 2])
     #expect(
       record.value == [1] + [0, 0, 0, 0, 0, 0, 0, 1] + [0, 0, 0, 0, 0, 0, 0, 2] + [0, 0, 1, 2, 0x0A, 0x0B, 0x0C, 0x0D])
@@ -62,7 +62,7 @@ import Testing
   func `a restored ledger agrees with the lane's ledger, even after compaction`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var live = Ledger()
-    var log: [LedgerRecord] = []
+    var log: [EntryRecord] = []
     var known: Set<Int> = []
     for step in 0..<60 {
       let now = Int64(step) * 60
@@ -84,9 +84,9 @@ import Testing
       }
       for entry in entries { live.stage(entry) }
       let (page, rest) = live.paged(entries)
-      log += rest.map { LedgerRecord($0) }
+      log += rest.map { EntryRecord($0) }
       let entry = page.map { LedgerEntry.page(LedgerPage.ID(at: .second(now), UInt32(step)), $0) }
-      if let entry { log.append(LedgerRecord(entry)) }
+      if let entry { log.append(EntryRecord(entry)) }
       for entry in entries { live.settle(entry) }
       if let entry { live.restore(entry) }
       if Int.random(in: 0..<8, using: &random) == 0 { log = Self.compacted(log, keepsTombstones: step % 2 == 0) }
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  private static func compacted(_ log: [LedgerRecord], keepsTombstones: Bool) -> [LedgerRecord] {
+  private static func compacted(_ log: [EntryRecord], keepsTombstones: Bool) -> [EntryRecord] {
     var seen: Set<[UInt8]> = []
     return log.reversed().filter { seen.insert($0.key).inserted && (keepsTombstones || $0.value != nil) }.reversed()
   }

@@ -16,15 +16,15 @@ import Testing
     .effect("é", nil), .timer("t", LaneTimer(at: .second(1), key: [1, 2], payload: [3])), .timer("", nil),
     .counter("c", -5), .counter("c", nil), .tail(.number(5), .number(6)), .tail(.number(5), nil),
     .owner("worker-7"), .owner(""), .owner(nil),
-    .state("entitlement/1", StoredState([1, 0, 255], name: "entitlement/1", key: [1, 2])),
-    .state("s", StoredState([], name: "s", key: Array("s".utf8))), .state("s", nil),
+    .keeping("entitlement/1", [1, 0, 255], of: [1, 2]),
+    .keeping("s", [], of: Array("s".utf8)), .state("s", nil),
     .effect("k", Effect(key: [1, 2], intendedAt: .second(1), progress: .ended(result: [3]))),
     .erasure(.number(7), Erasure(at: .second(1), fingerprint: 0xDEAD_BEEF)), .erasure(.number(7), nil),
   ]
 
   @Test(arguments: entries)
   func `an entry is read back as it was written`(entry: LedgerEntry) throws {
-    #expect(try LedgerRecord(entry).entry() == entry)
+    #expect(try EntryRecord(entry).entry() == entry)
   }
 
   @Test func `the failures of a timer are in headers, which earlier versions ignore, and invalid ones are none`() throws
@@ -69,9 +69,9 @@ import Testing
         timer.failures = TimerFailures(attempts: step + 1, due: .second(99))
       }
       let isRemoval = Int.random(in: 0..<4, using: &random) == 0
-      var record = LedgerRecord(
+      var record = EntryRecord(
         Bool.random(using: &random)
-          ? .state(name, isRemoval ? nil : StoredState(bytes(300), name: name, key: key))
+          ? isRemoval ? .state(name, nil) : .keeping(name, bytes(300), of: key)
           : .timer(name, isRemoval ? nil : timer))
       // Some are damaged: cut off, of another version or with another byte.
       if Int.random(in: 0..<5, using: &random) == 0, var value = record.value {
@@ -83,7 +83,7 @@ import Testing
         record.value = value
       }
       let refusal = Result { () throws(LedgerRecordError) in decoded.restore(try record.entry()) }
-      let own = Result { () throws(LedgerRecordError) in try direct.restore(record) }
+      let own = Result { () throws(LedgerRecordError) in try record.restore(to: &direct) }
       #expect(own.failure == refusal.failure, "seed \(seed), step \(step): \(record)")
       #expect(direct.timers.failingCount == decoded.timers.failingCount, "seed \(seed), step \(step)")
       for name in names {
@@ -95,36 +95,35 @@ import Testing
   }
 
   @Test func `the binary format is fixed, so later versions can read it`() {
-    let done = LedgerRecord(.handled(LedgerKey(high: 1, low: 2), Handled(.done(digest: 0x0A0B_0C0D), minute: 0x0102)))
+    let done = EntryRecord(.handled(LedgerKey(high: 1, low: 2), Handled(.done(digest: 0x0A0B_0C0D), minute: 0x0102)))
     #expect(done.key == [0x68, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2])
     #expect(done.value == [1, 1, 0, 0, 1, 2, 0x0A, 0x0B, 0x0C, 0x0D])
-    let delayed = LedgerRecord(
+    let delayed = EntryRecord(
       .handled(LedgerKey(high: 1, low: 2), Handled(.delayed(attempt: 3, delayIndex: 4), minute: 1)))
     #expect(delayed.value == [1, 2, 0, 0, 0, 1, 0, 3, 0, 4])
     #expect(
-      LedgerRecord(.counter("ab", 7)) == LedgerRecord(key: [0x63, 0x61, 0x62], value: [1, 0, 0, 0, 0, 0, 0, 0, 7]))
-    let (own, foreign) = (StoredState([9], name: "a", key: [0x61]), StoredState([9], name: "a", key: [0x62, 0x63]))
-    #expect(LedgerRecord(.state("a", own)) == LedgerRecord(key: [0x73, 0x61], value: [1, 0, 9]))
-    #expect(LedgerRecord(.state("a", foreign)).value == [1, 1, 0, 0, 0, 2, 0x62, 0x63, 9])
+      EntryRecord(.counter("ab", 7)) == EntryRecord(key: [0x63, 0x61, 0x62], value: [1, 0, 0, 0, 0, 0, 0, 0, 7]))
+    #expect(EntryRecord(.keeping("a", [9], of: [0x61])) == EntryRecord(key: [0x73, 0x61], value: [1, 0, 9]))
+    #expect(EntryRecord(.keeping("a", [9], of: [0x62, 0x63])).value == [1, 1, 0, 0, 0, 2, 0x62, 0x63, 9])
     #expect(
-      LedgerRecord(.erasure(LedgerKey(high: 1, low: 2), Erasure(at: .second(1), fingerprint: 5))).key == [0x78]
+      EntryRecord(.erasure(LedgerKey(high: 1, low: 2), Erasure(at: .second(1), fingerprint: 5))).key == [0x78]
         + done.key.dropFirst())
-    #expect(LedgerRecord(.owner("a")) == LedgerRecord(key: [0x6F], value: [1, 0x61]))
+    #expect(EntryRecord(.owner("a")) == EntryRecord(key: [0x6F], value: [1, 0x61]))
     let intent = Effect(key: [7], intendedAt: Timestamp(millisecondsSince1970: 258), progress: .intended(body: [9]))
     #expect(
-      LedgerRecord(.effect("a", intent))
-        == LedgerRecord(key: [0x65, 0x61], value: [1, 1, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 1, 7, 9]))
+      EntryRecord(.effect("a", intent))
+        == EntryRecord(key: [0x65, 0x61], value: [1, 1, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 1, 7, 9]))
   }
 
   @Test func `fields that a later version appends are ignored`() throws {
-    var record = LedgerRecord(.handled(.number(1), Handled(.dead, minute: 5)))
+    var record = EntryRecord(.handled(.number(1), Handled(.dead, minute: 5)))
     record.value?.append(99)
     #expect(try record.entry() == .handled(.number(1), Handled(.dead, minute: 5)))
   }
 
   @Test func `the error for an unreadable record names the reason`() {
     func error(_ key: [UInt8], _ value: [UInt8]?) -> LedgerRecordError? {
-      #expect(throws: LedgerRecordError.self) { try LedgerRecord(key: key, value: value).entry() }
+      #expect(throws: LedgerRecordError.self) { try EntryRecord(key: key, value: value).entry() }
     }
     #expect(error([], nil) == .unknownKind(nil))
     #expect(error([0x7A], [1]) == .unknownKind(0x7A))
@@ -140,7 +139,7 @@ import Testing
   @Test(arguments: 0..<2_000 as Range<UInt64>)
   func `random bytes do not crash the decoder`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    var record = LedgerRecord(Self.entries.randomElement(using: &random) ?? .counter("c", 1))
+    var record = EntryRecord(Self.entries.randomElement(using: &random) ?? .counter("c", 1))
     for _ in 0..<Int.random(in: 1...4, using: &random) {
       switch Int.random(in: 0..<3, using: &random) {
       case 0: record.value = record.value.map { Array($0.dropLast(Int.random(in: 0...$0.count, using: &random))) }
@@ -153,7 +152,7 @@ import Testing
     }
     do {
       let entry = try record.entry()
-      #expect(try LedgerRecord(entry).entry() == entry, "seed \(seed)")
+      #expect(try EntryRecord(entry).entry() == entry, "seed \(seed)")
     } catch {
       #expect(!error.description.isEmpty)
     }

@@ -43,8 +43,8 @@ import Testing
 
   @Test func `kept state is visible when staged, dropped with its epoch, and can be removed`() {
     var ledger = Ledger()
-    ledger.restore(.state("s", StoredState([1], name: "s", key: [1])))
-    ledger.stage(.state("s", StoredState([2], name: "s", key: [1])))
+    ledger.restore(.keeping("s", [1], of: [1]))
+    ledger.stage(.keeping("s", [2], of: [1]))
     #expect(ledger.state("s") == [2])
     ledger.dropStaged()
     #expect(ledger.state("s") == [1])
@@ -201,12 +201,10 @@ import Testing
   }
 
   private static func lastHandled(_ id: LedgerKey, in entries: [LedgerEntry]) -> Handled? {
-    for case .handled(id, let handled) in entries.reversed() { return handled }
-    return nil
+    entries.last { $0.notification?.id == id }?.notification?.state
   }
 
   private static func lastCount(_ name: String, in entries: [LedgerEntry]) -> Int64 {
-    for case .counter(name, let count) in entries.reversed() { return count ?? 0 }
-    return 0
+    entries.last { $0.counter?.name == name }?.counter?.count ?? 0
   }
 }

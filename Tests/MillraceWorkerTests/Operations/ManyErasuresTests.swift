@@ -29,7 +29,7 @@ import Testing
     let due = Timestamp(millisecondsSince1970: .max / 2)
     for number in 0..<timers {
       let timer = LaneTimer(at: due, key: Array(key(number).utf8), payload: [1, 2, 3])
-      let record = LedgerRecord(.timer("timer/\(key(number))/reminder", timer))
+      let record = EntryRecord(.timer("timer/\(key(number))/reminder", timer))
       try fleet.log.append(
         ProducerRecord(topic: fleet.topics.ledger, partition: 0, key: record.key, value: record.value))
     }

@@ -18,8 +18,7 @@ import Testing
     for lane in 0..<4 as Range<Int32> {
       for number in 0..<states {
         let name = "2\(100_000_000_000_000 + Int(lane) * states + number)"
-        let state = StoredState([UInt8](repeating: 7, count: 200), name: name, key: Array(name.utf8))
-        let record = LedgerRecord(.state(name, state))
+        let record = EntryRecord(.keeping(name, [UInt8](repeating: 7, count: 200), of: Array(name.utf8)))
         try fleet.log.append(
           ProducerRecord(topic: fleet.topics.ledger, partition: lane, key: record.key, value: record.value))
       }

@@ -207,7 +207,7 @@ import Testing
     let fleet = try WorkerFleet(lanes: 1, inputs: [WorkerFleet.live, other]) { $0.start = .latest }
     let book = Book()
     // The ledger of a worker that has had one source only.
-    let record = LedgerRecord(.counter(LedgerIdentity.counter(ofSource: WorkerFleet.live), 1))
+    let record = EntryRecord(.counter(LedgerIdentity.counter(ofSource: WorkerFleet.live), 1))
     try fleet.log.append(
       ProducerRecord(topic: fleet.topics.ledger, partition: 0, key: record.key, value: record.value))
     let group = try fleet.log.makeReader(
@@ -309,7 +309,7 @@ import Testing
 
   @Test func `an identity is a counter, which every version reads and no command shows`() throws {
     let entry = LedgerIdentity.entry(0xAB)
-    let record = LedgerRecord(entry)
+    let record = EntryRecord(entry)
     #expect(try record.entry() == entry)
     let stored = ConsumerRecord(
       topic: "l", partition: 0, offset: 7, timestamp: nil, key: record.key, value: record.value)

@@ -91,7 +91,7 @@ import Testing
     }
     var ledger = Ledger()
     for record in try await cluster.records(in: cluster.topics.ledger) {
-      ledger.restore(try LedgerRecord(key: record.key ?? [], value: record.value).entry())
+      try ledger.restore(record)
     }
     for fixture in sent {
       guard case .done? = ledger[LedgerKey(id: fixture.id)]?.state else {

@@ -194,7 +194,7 @@ struct WorkerFleet {
   func ledger() throws -> Ledger {
     var ledger = Ledger()
     for record in log.records(in: topics.ledger) {
-      ledger.restore(try LedgerRecord.entry(of: record))
+      try ledger.restore(record)
     }
     return ledger
   }
