@@ -476,11 +476,9 @@ import Testing
     let stage = try ConsumptionStage()
     let id = try stage.buy()
     let name = AnswerMemory.name("\(id)")
-    let state = StoredState(Array(#"{"answers":7}"#.utf8), name: name, key: Array("\(id)".utf8))
-    let stored = LedgerRecord(.state(name, state))
+    let state = StoredState(Array(#"{"answers":7}"#.utf8), key: Array("\(id)".utf8))
     for lane in 0..<2 as Range<Int32> {
-      try stage.log.append(
-        ProducerRecord(topic: stage.topics.ledger, partition: lane, key: stored.key, value: stored.value))
+      try stage.log.append(LedgerEntry.state(name, state).record(topic: stage.topics.ledger, lane: lane))
     }
     try await stage.running {
       try stage.askBack(id)

@@ -193,7 +193,7 @@ import Testing
     #expect(told.map(\.name) == ["consumption.at-risk"])
     // A run of the request that began before the warning and ended after it leaves this timer.
     let question = try #require(told.first?.notification)
-    let key = LedgerRecord(.timer("at-risk/\(question)", nil)).key
+    let key = LedgerEntry.Name.timer("at-risk/\(question)").key
     let timer = try #require(stage.log.records(in: stage.topics.ledger).last { $0.key == key && $0.value != nil })
     try stage.log.append(
       ProducerRecord(topic: stage.topics.ledger, partition: timer.partition, key: key, value: timer.value))

@@ -90,7 +90,7 @@ struct ConsumeStage {
     // Expired entries would be removed while the lanes start.
     let minute = withUnsafeBytes(of: UInt32(Date().timeIntervalSince1970 / 60).bigEndian) { Array($0) }
     return numbers.map { number in
-      // The layout of `LedgerRecord`. A lane refuses to start on other data.
+      // The layout of `Handled`. A lane refuses to start on other data.
       let id = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
       return ProducerRecord(
         topic: topic, partition: Int32(number % lanes), key: [UInt8(ascii: "h")] + id,
@@ -101,18 +101,18 @@ struct ConsumeStage {
   /// The ledger entries of subscriptions, distributed over the lanes: a state of 216 bytes and a timer for each.
   func subscriptions(of topic: String, _ numbers: Range<Int>) -> [ProducerRecord] {
     var generator = SystemRandomNumberGenerator()
-    let due: Int64 = 1_900_000_000_000  // In 2030, so that no timer fires.
+    let due: UInt64 = 1_900_000_000_000  // In 2030, so that no timer fires.
     return numbers.flatMap { number -> [ProducerRecord] in
       let name = Array("\(2_000_000_000_000_000 + number)".utf8)
-      let at = withUnsafeBytes(of: (due + Int64(number % 1_000_000) * 1_000).bigEndian) { Array($0) }
+      // The layout of `LaneTimer`: the doubled time in six times seven bits.
+      let time = (due + UInt64(number % 1_000_000) * 1_000) << 1
+      let at = (0..<6).map { UInt8(time >> (7 * UInt64($0)) & 0x7F | ($0 < 5 ? 0x80 : 0)) }
       // One random number for eight bytes is quick, and nothing compresses them.
       let state = (0..<27).flatMap { _ in withUnsafeBytes(of: generator.next()) { Array($0) } }
       let lane = Int32(number % lanes)
       return [
         ProducerRecord(topic: topic, partition: lane, key: [UInt8(ascii: "s")] + name, value: [1, 0] + state),
-        ProducerRecord(
-          topic: topic, partition: lane, key: [UInt8(ascii: "t")] + name,
-          value: [1] + at + [0, 0, 0, UInt8(name.count)] + name),
+        ProducerRecord(topic: topic, partition: lane, key: [UInt8(ascii: "t")] + name, value: [2, 0] + at),
       ]
     }
   }

@@ -23,11 +23,11 @@ package struct RecordedCall: Sendable, Hashable {
 
   /// Reads a record of a ledger topic. Nil for any other entry, and for an entry that this version cannot read.
   package init?(_ record: ConsumerRecord) {
-    guard record.key?.first == UInt8(ascii: "e"), let key = record.key else { return nil }
+    guard let key = record.key, key.first == LedgerKind.effect.rawValue else { return nil }
     let entry: LedgerEntry
-    do { entry = try LedgerRecord(key: key, value: record.value).entry() } catch { return nil }
-    guard case .effect(let name, let effect) = entry else { return nil }
-    self.name = name
+    do { entry = try LedgerEntry(key: key, value: record.value) } catch { return nil }
+    let effect: Effect? = entry.content()
+    name = entry.name.text
     intendedAt = effect?.intendedAt
     outcome =
       switch effect?.progress {

@@ -53,12 +53,7 @@ extension LaneState {
     var entries = paged.rest
     let page = paged.page.map { LedgerEntry.page(LedgerPage.ID(at: now, pageNumber), $0) }
     if let page { entries.append(page) }
-    let records = entries.map { entry in
-      let record = LedgerRecord(entry)
-      return ProducerRecord(
-        topic: rules.topics.ledger, partition: epoch.lane, key: record.key, value: record.value,
-        headers: record.failures?.headers ?? [])
-    }
+    let records = entries.map { $0.record(topic: rules.topics.ledger, lane: epoch.lane) }
     return LaneCommit(writes: writes, offsets: offsets, ledger: records, page: page)
   }
 
@@ -69,7 +64,7 @@ extension LaneState {
     for write in commit.writes {
       for entry in write.entries {
         ledger.settle(entry)
-        if case .timer(_, .some) = entry { actions.isTimeNews = true }
+        if entry.name.kind == .timer, entry.value != nil { actions.isTimeNews = true }
       }
       if let timer = write.fires { watch.settled(timer: timer) }
       if let position = write.finishes {

@@ -97,7 +97,7 @@ extension LaneState {
       if let known = ledger.erasure(customer.mark), known.at >= customer.erasure.at { continue }
       if let run = keys.running(of: customer.key) { withdrawn.insert(run) }
       let own = entries[customer.key] ?? []
-      let states = own.compactMap { if case .state(let name, _) = $0 { name } else { nil } }
+      let states = own.filter { $0.name.kind == .state }.map(\.name.text)
       submit(
         LaneWrite(
           lane: epoch, records: customer.records(states), entries: own + [.erasure(customer.mark, customer.erasure)]))

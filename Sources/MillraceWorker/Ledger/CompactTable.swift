@@ -18,26 +18,23 @@ struct CompactTable: Sendable {
   var bytes: Int { segments.reduce(0) { $0 + $1.capacity } }
 
   subscript(name: String) -> [UInt8]? {
-    get {
-      Self.withKey(name) { key in
-        let hash = Self.hash(key)
-        return segments[Int(hash >> 56)].find(key, hash)
-      }
+    get { find(Array(name.utf8)[...]) }
+    set { set(Array(name.utf8)[...], newValue?[...]) }
+  }
+
+  func find(_ name: ArraySlice<UInt8>) -> [UInt8]? {
+    Self.withKey(name) { key in
+      let hash = Self.hash(key)
+      return segments[Int(hash >> 56)].find(key, hash)
     }
-    set { set(name, newValue) }
   }
 
   /// Sets or removes the value of a name.
   /// - Returns: The index of the name's segment.
   @discardableResult
-  mutating func set(_ name: String, _ value: [UInt8]?) -> Int {
+  mutating func set(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>?) -> Int {
     guard let value else { return Self.withKey(name) { remove($0) } }
     return value.withUnsafeBufferPointer { value in Self.withKey(name) { set($0, value) } }
-  }
-
-  /// Sets the value of a name in UTF-8; like ``set(_:_:)``.
-  mutating func set(utf8 name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Int {
-    Self.withKey(utf8: name) { set($0, value) }
   }
 
   private mutating func set(_ key: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Int {
@@ -55,28 +52,28 @@ struct CompactTable: Sendable {
   }
 
   /// Returns the index of the segment that has, or would have, the value of a name.
-  func segment(of name: String) -> Int { Self.withKey(name) { Int(Self.hash($0) >> 56) } }
+  func segment(of name: String) -> Int { Self.withKey(Array(name.utf8)[...]) { Int(Self.hash($0) >> 56) } }
 
   /// Calls a function with the keys and values of a segment, in no order. ``name(ofKey:)`` returns the name of a key.
   func forEach(in segment: Int, _ body: (_ key: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Void) {
     segments[segment].forEach(body)
   }
 
-  // MARK: - Names
-
-  /// The first byte of a key that is a number. No text in UTF-8 begins with it.
-  private static let numberMark: UInt8 = 0xFF
-
-  /// Calls a function with the key of a name: its text, or the bytes of the number that it is.
-  private static func withKey<Result>(_ name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-    var name = name
-    return name.withUTF8 { withKey(utf8: $0, body) }
+  /// Calls a function with all keys and values, in no order.
+  func forEach(_ body: (_ key: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Void) {
+    for segment in segments { segment.forEach(body) }
   }
 
+  // MARK: - Names
+
+  /// The first byte of a key that is a number. No text in UTF-8 begins with it, and a digest is longer than such a key.
+  private static let numberMark: UInt8 = 0xFF
+
+  /// Calls a function with the key of a name, which is the name or its number in binary.
   private static func withKey<Result>(
-    utf8 name: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Result
+    _ name: ArraySlice<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Result
   ) -> Result {
-    guard let number = number(name) else { return body(name) }
+    guard let number = name.withUnsafeBufferPointer({ number($0) }) else { return name.withUnsafeBufferPointer(body) }
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 9) { key in
       let count = (64 - number.leadingZeroBitCount + 7) / 8
       key.initialize(repeating: numberMark)
@@ -97,6 +94,7 @@ struct CompactTable: Sendable {
     return number
   }
 
+  /// Returns the text of a key.
   static func name(ofKey key: ArraySlice<UInt8>) -> String {
     guard key.first == numberMark else { return String(decoding: key, as: UTF8.self) }
     return String(key.dropFirst().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })

@@ -6,34 +6,26 @@
 /// A search for everything that belongs to some record keys, in the ledger as it was when the search began.
 struct ErasureSearch: Sendable {
   private let keys: Set<ArraySlice<UInt8>>
-  private let timers: TimerTable
-  private let states: CompactTable
-  private let effects: EffectTable
+  private let tables: [LedgerKind: CompactTable]
 
-  init(of keys: [[UInt8]], timers: TimerTable, states: CompactTable, effects: EffectTable) {
+  init(of keys: [[UInt8]], in tables: [LedgerKind: CompactTable]) {
     self.keys = Set(keys.map { $0[...] })
-    self.timers = timers
-    self.states = states
-    self.effects = effects
+    self.tables = tables
   }
 
-  /// Returns the names of the timers, states and effects of the keys.
+  /// Returns the names of the entries of the keys.
   @concurrent func run() async -> Set<LedgerEntry.Name> { names() }
 
   /// Returns the same as ``run()``, in the caller's task.
   func names() -> Set<LedgerEntry.Name> {
     var names: Set<LedgerEntry.Name> = []
-    for key in keys {
-      // A timer or state whose name is the key does not store the key.
-      let text = String(decoding: key, as: UTF8.self)
-      names.formUnion([.timer(text), .state(text)])
-    }
-    names.formUnion(timers.names(of: keys).map { .timer($0) })
-    names.formUnion(effects.names(of: keys).map { .effect($0) })
-    for segment in 0..<CompactTable.segmentCount {
-      states.forEach(in: segment) { name, bytes in
-        if let key = StoredState.key(in: bytes), keys.contains(key) {
-          names.insert(.state(CompactTable.name(ofKey: name)))
+    for (kind, table) in tables {
+      guard let values = kind.keyedValues else { continue }
+      // An entry whose name is the key does not store the key.
+      names.formUnion(keys.map { LedgerEntry.Name(kind, $0) })
+      table.forEach { name, fields in
+        if let key = ByteReader.checked(fields, { try values.key(&$0) }) ?? nil, keys.contains(key) {
+          names.insert(LedgerEntry.Name(kind, CompactTable.name(ofKey: name).utf8))
         }
       }
     }
@@ -48,32 +40,20 @@ extension Ledger {
   mutating func entries(erasing keys: [[UInt8]], found: Set<LedgerEntry.Name>) -> [[UInt8]: [LedgerEntry]] {
     let keys = Set(keys)
     var entries: [[UInt8]: [LedgerEntry]] = [:]
-    var (timerNames, stateNames, effectNames): ([String], [String], [String]) = ([], [], [])
-    for name in found.union(endErasureSearch()) {
-      switch name {
-      case .timer(let name): timerNames.append(name)
-      case .state(let name): stateNames.append(name)
-      case .effect(let name): effectNames.append(name)
-      case .handled, .counter, .tail, .page, .owner, .erasure: break
-      }
-    }
-    for name in timerNames.sorted() {
-      guard let key = timer(name)?.key, keys.contains(key) else { continue }
-      entries[key, default: []].append(.timer(name, nil))
-    }
-    #if PLANTED_FAULTS
-      if PlantedFault.erasedStatesStay.isActive { stateNames = [] }
-    #endif
-    for name in stateNames.sorted() {
-      guard let state = storedState(name) else { continue }
-      for key in Set([Array(name.utf8), state.key].compactMap(\.self)) where keys.contains(key) {
-        entries[key, default: []].append(.state(name, nil))
-      }
-    }
-    for name in effectNames.sorted() {
-      guard let effect = effect(name), keys.contains(effect.key) else { continue }
-      entries[effect.key, default: []].append(
-        .effect(name, Effect(intendedAt: effect.intendedAt, progress: .ended(result: []))))
+    for name in found.union(endErasureSearch()).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      #if PLANTED_FAULTS
+        if PlantedFault.erasedStatesStay.isActive, name.kind == .state { continue }
+      #endif
+      guard let key = fields(name).flatMap({ name.recordKey(in: $0) }) else { continue }
+      let erased: LedgerEntry =
+        if name.kind == .effect, let effect = effect(name.text) {
+          .effect(name.text, Effect(intendedAt: effect.intendedAt, progress: .ended(result: [])))
+        } else {
+          LedgerEntry(removing: name)
+        }
+      // A state whose name is a key is about that customer, also if another one stored it.
+      let owners = Set([Array(key)] + (name.kind == .state ? [Array(name.bytes)] : []))
+      for key in owners.intersection(keys) { entries[key, default: []].append(erased) }
     }
     return entries
   }

@@ -60,26 +60,18 @@ struct HandledTable: Sendable {
 /// A handled notification in 24 bytes.
 private struct HandledSlot: ProbedSlot {
   var id = LedgerKey(high: 0, low: 0)
-  /// For a done notification, the digest; for a delayed one, attempt and retry topic.
+  /// The detail of ``Handled/code``.
   private var detail: UInt32 = 0
-  /// State in the upper two bits, 0 for a free slot; one bit for an entry on a page; the minute in the rest.
+  /// The code of the state in the upper two bits, 0 for a free slot; one bit for an entry on a page; the minute.
   private var stamp: UInt32 = 0
 
   init() {}
 
   init(_ id: LedgerKey, _ handled: Handled) {
     self.id = id
-    let code: UInt32
-    switch handled.state {
-    case .done(let digest): (code, detail) = (1, digest)
-    case .delayed(let attempt, let delayIndex):
-      (code, detail) = (
-        2, UInt32(Handled.code(ofDelayIndex: delayIndex)) << 16 | UInt32(UInt16(clamping: attempt))
-      )
-    case .dead: code = 3
-    }
-    let page: UInt32 = handled.isOnPage ? 1 << 29 : 0
-    stamp = code << 30 | page | min(handled.minute, Handled.lastMinute)
+    let code = handled.code
+    detail = code.detail
+    stamp = UInt32(code.state) << 30 | (handled.isOnPage ? 1 << 29 : 0) | min(handled.minute, Handled.lastMinute)
   }
 
   var isFree: Bool { stamp == 0 }
@@ -87,20 +79,9 @@ private struct HandledSlot: ProbedSlot {
 
   /// Nil for a free slot.
   var handled: Handled? {
-    let minute = stamp & Handled.lastMinute
-    switch stamp >> 30 {
-    case 1:
-      var handled = Handled(.done(digest: detail), minute: minute)
-      handled.isOnPage = stamp & 1 << 29 != 0
-      return handled
-    case 2:
-      return Handled(
-        .delayed(
-          attempt: Int(detail & 0xFFFF),
-          delayIndex: Handled.delayIndex(ofCode: UInt16(truncatingIfNeeded: detail >> 16))),
-        minute: minute)
-    case 3: return Handled(.dead, minute: minute)
-    default: return nil
-    }
+    guard let state = Handled.state(ofCode: UInt8(stamp >> 30), detail) else { return nil }
+    var handled = Handled(state, minute: stamp & Handled.lastMinute)
+    handled.isOnPage = stamp & 1 << 29 != 0
+    return handled
   }
 }

@@ -35,17 +35,13 @@ package struct LaneDivision: Sendable, Hashable {
   /// them. A lane never asks for digests of other keys, and removes them after the horizon.
   /// - Throws: An error if this version cannot read the record.
   package func lanes(ofLedgerKey key: [UInt8], value: [UInt8]?, in lane: Int32) throws -> [Int32] {
-    let entry = try LedgerRecord(key: key, value: value).entry()
-    switch entry {
+    let entry = try LedgerEntry(key: key, value: value)
+    switch entry.name.kind {
     case .owner: return []
-    // Each of the new ledgers gets an identity of its own.
-    case .counter(let name, _) where LedgerIdentity.isReserved(name): return []
-    // Readers add the counters of all lanes.
-    case .counter: return [lane]
-    case .effect(_, let effect?): return lanes(of: effect.key, in: lane)
-    case .timer(_, let timer?): return lanes(of: timer.key, in: lane)
-    case .state(let name, let state?): return lanes(of: state.key ?? Array(name.utf8), in: lane)
-    case .handled, .tail, .page, .erasure, .effect(_, nil), .timer(_, nil), .state(_, nil): return parts(of: lane)
+    // Each of the new ledgers gets an identity of its own. Readers add the other counters of all lanes.
+    case .counter: return LedgerIdentity.isReserved(entry.name.text) ? [] : [lane]
+    case .handled, .tail, .page, .erasure, .effect, .timer, .state:
+      return entry.recordKey.map { lanes(of: Array($0), in: lane) } ?? parts(of: lane)
     }
   }
 

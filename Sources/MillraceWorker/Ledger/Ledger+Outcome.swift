@@ -87,7 +87,7 @@ extension Ledger {
 
   private func entries(keeping states: [KeptState], key: [UInt8]) -> [LedgerEntry] {
     states.filter(isChange).map { state in
-      .state(state.name, state.value.map { StoredState($0, name: state.name, key: key) })
+      .state(state.name, state.value.map { StoredState($0, key: key) })
     }
   }
 

@@ -2,6 +2,8 @@
 
 internal import AppStore
 internal import DequeModule
+internal import KafkaClient
+internal import MillraceCore
 
 /// The ledger of one lane in memory.
 ///
@@ -17,33 +19,19 @@ struct Ledger: Sendable {
     var outstanding: Int
   }
 
-  private struct StagedHandled: Sendable {
-    var handled: Handled?
-    var outstanding = 0
-
-    mutating func stage(_ handled: Handled?) {
-      self.handled = handled
-      outstanding += 1
-    }
-  }
-
+  /// The notifications that are in Kafka. There are millions of them, and pages have them without entries.
   private var handled = HandledTable()
-  private var effects = EffectTable()
-  private var counters: [String: Int64] = [:]
-  private var tails: [LedgerKey: LedgerKey] = [:]
-  private var states = CompactTable()
-  private var erasures: [LedgerKey: Erasure] = [:]
+  /// The timers that are in Kafka.
+  private(set) var timers = TimerTable()
+  /// The entries of other kinds that are in Kafka: their fields by name.
+  private var tables: [LedgerKind: CompactTable] = [:]
+  /// The pages in the ledger topic, oldest first.
+  private var pages = Deque<LedgerPage.ID>()
+  private var staged: [LedgerEntry.Name: Staged] = [:]
   /// Whether an erasure has been staged.
   private var isErasing = false
   /// The names that were staged when a search for erased customers began, or since then; nil while there is no search.
   private var changed: Set<LedgerEntry.Name>?
-  /// The timers that are in Kafka.
-  private(set) var timers = TimerTable()
-  /// The pages in the ledger topic, oldest first.
-  private var pages = Deque<LedgerPage.ID>()
-  private var staged: [LedgerEntry.Name: Staged] = [:]
-  // Handled notifications are the most frequent entries, so they are indexed by key alone.
-  private var stagedHandled: [LedgerKey: StagedHandled] = [:]
   private var performing: Set<String> = []
 
   init() {}
@@ -53,24 +41,37 @@ struct Ledger: Sendable {
   /// The number of notifications that are in Kafka.
   var count: Int { handled.count }
   /// Whether the last entry for a name waits for its commit.
-  func isStaged(_ name: LedgerEntry.Name) -> Bool {
-    if case .handled(let id) = name { stagedHandled[id] != nil } else { staged[name] != nil }
-  }
+  func isStaged(_ name: LedgerEntry.Name) -> Bool { staged[name] != nil }
 
   /// Whether a notification's entry is in Kafka.
   func isInKafka(_ id: LedgerKey) -> Bool { handled[id] != nil }
 
   /// The state of a notification; nil if the ledger does not know it.
   subscript(id: LedgerKey) -> Handled? {
-    if let staged = stagedHandled[id] { return staged.handled }
+    if let staged = staged[.handled(id)] { return staged.entry.content() }
     return handled[id]
   }
 
-  /// Returns a timer that is set.
-  func timer(_ name: String) -> LaneTimer? {
-    if case .timer(_, let timer)? = staged[.timer(name)]?.entry { return timer }
-    return timers[name]
+  /// Returns the fields of an entry that is not one of a notification.
+  func fields(_ name: LedgerEntry.Name) -> ArraySlice<UInt8>? {
+    #if PLANTED_FAULTS
+      if PlantedFault.committedStatesOnly.isActive, name.kind == .state { return fieldsInKafka(name) }
+    #endif
+    if let staged = staged[name] { return staged.entry.fields }
+    return fieldsInKafka(name)
   }
+
+  private func fieldsInKafka(_ name: LedgerEntry.Name) -> ArraySlice<UInt8>? {
+    let table = name.kind == .timer ? timers.table : tables[name.kind]
+    return table?.find(name.bytes)?[...]
+  }
+
+  private func value<Value: LedgerValue>(_ name: LedgerEntry.Name) -> Value? {
+    fields(name).flatMap { Value.stored($0, name) }
+  }
+
+  /// Returns a timer that is set.
+  func timer(_ name: String) -> LaneTimer? { value(.timer(name)) }
 
   /// Returns timers that are in Kafka and due, each one once.
   mutating func takeDueTimers(at now: Timestamp, upTo count: Int) -> [String] { timers.takeDue(at: now, upTo: count) }
@@ -79,10 +80,7 @@ struct Ledger: Sendable {
   mutating func postponeTimer(_ name: String, until time: Timestamp) { timers.postpone(name, until: time) }
 
   /// Returns the value of a counter of this lane.
-  func counter(_ name: String) -> Int64 {
-    if case .counter(_, let count)? = staged[.counter(name)]?.entry { return count ?? 0 }
-    return counters[name] ?? 0
-  }
+  func counter(_ name: String) -> Int64 { value(.counter(name)) ?? 0 }
 
   /// Returns the entry that adds to a counter. Stage it before you ask for another.
   func adding(_ count: Int64, to name: String) -> LedgerEntry {
@@ -90,28 +88,13 @@ struct Ledger: Sendable {
   }
 
   /// Returns the last waiting notification of a record key, for strict ordering.
-  func tail(of key: LedgerKey) -> LedgerKey? {
-    if case .tail(_, let last)? = staged[.tail(key)]?.entry { return last }
-    return tails[key]
-  }
+  func tail(of key: LedgerKey) -> LedgerKey? { value(.tail(key)) }
 
   /// Returns the state that a handler stored under a name.
-  func state(_ name: String) -> [UInt8]? { storedState(name)?.value }
-
-  /// Returns a state with the record key that it belongs to.
-  func storedState(_ name: String) -> StoredState? {
-    #if PLANTED_FAULTS
-      if PlantedFault.committedStatesOnly.isActive { return states[name].map { StoredState(valid: $0) } }
-    #endif
-    if case .state(_, let state)? = staged[.state(name)]?.entry { return state }
-    return states[name].map { StoredState(valid: $0) }
-  }
+  func state(_ name: String) -> [UInt8]? { (value(.state(name)) as StoredState?)?.value }
 
   /// Returns an effect; nil if it was never started.
-  func effect(_ name: String) -> Effect? {
-    if case .effect(_, let effect)? = staged[.effect(name)]?.entry { return effect }
-    return effects[name]
-  }
+  func effect(_ name: String) -> Effect? { value(.effect(name)) }
 
   // MARK: - How it changes
 
@@ -119,9 +102,11 @@ struct Ledger: Sendable {
   mutating func restore(_ entry: LedgerEntry) { apply(entry) }
 
   /// Applies a record of the ledger topic, in the topic's order.
-  mutating func restore(_ record: LedgerRecord) throws(LedgerRecordError) {
+  /// - Throws: ``MillraceError`` with the record's position.
+  mutating func restore(_ record: ConsumerRecord) throws(MillraceError) {
+    let entry = try LedgerEntry(record)
     #if PLANTED_FAULTS
-      switch try record.entry() {
+      switch entry.name.kind {
       case .timer where PlantedFault.timersLostAtMove.isActive: return
       case .state where PlantedFault.statesLostAtMove.isActive: return
       case .handled where PlantedFault.doneLostAtMove.isActive: return
@@ -131,38 +116,12 @@ struct Ledger: Sendable {
       default: break
       }
     #endif
-    // A large ledger has mostly states and timers. Decoding them would allocate memory several times for each.
-    if !restoreInPlace(record) { restore(try record.entry()) }
-  }
-
-  /// Applies a state or a timer without decoding it.
-  /// - Returns: False for every other record, and for one that has to be decoded to find out what is wrong with it.
-  private mutating func restoreInPlace(_ record: LedgerRecord) -> Bool {
-    guard let kind = record.kindInPlace, let value = record.value else { return false }
-    return record.key.withUnsafeBufferPointer { key in
-      value.withUnsafeBufferPointer { value in
-        let name = UnsafeBufferPointer(rebasing: key.dropFirst())
-        let stored = UnsafeBufferPointer(rebasing: value.dropFirst())
-        // Only UTF-8 is valid, and names are ASCII as a rule.
-        guard name.allSatisfy({ $0 < 0x80 }) else { return false }
-        switch kind {
-        case .state:
-          guard StoredState.isValid(stored) else { return false }
-          _ = states.set(utf8: name, stored)
-          return true
-        case .timer: return timers.restore(utf8: name, stored)
-        }
-      }
-    }
+    restore(entry)
   }
 
   /// Adds a decision to the staged layer. ``dropStaged()`` removes it unless it is settled before.
   mutating func stage(_ entry: LedgerEntry) {
-    if case .handled(let id, let handled) = entry {
-      stagedHandled[id, default: StagedHandled()].stage(handled)
-      return
-    }
-    if case .erasure = entry { isErasing = true }
+    if entry.name.kind == .erasure { isErasing = true }
     changed?.insert(entry.name)
     staged[entry.name] = Staged(entry: entry, outstanding: (staged[entry.name]?.outstanding ?? 0) + 1)
   }
@@ -171,11 +130,6 @@ struct Ledger: Sendable {
   /// staged.
   mutating func settle(_ entry: LedgerEntry) {
     apply(entry)
-    if case .handled(let id, _) = entry {
-      guard let waiting = stagedHandled[id] else { return }
-      if waiting.outstanding > 1 { stagedHandled[id]?.outstanding -= 1 } else { stagedHandled[id] = nil }
-      return
-    }
     guard let waiting = staged[entry.name] else { return }
     if waiting.outstanding > 1 {
       staged[entry.name]?.outstanding -= 1
@@ -187,7 +141,6 @@ struct Ledger: Sendable {
   /// Drops all staged entries, because the epoch is over. Some of them may be in Kafka; only the ledger topic can tell.
   mutating func dropStaged() {
     staged.removeAll()
-    stagedHandled.removeAll()
     performing.removeAll()
     isErasing = false
     changed = nil
@@ -212,11 +165,11 @@ struct Ledger: Sendable {
     }
     var entries: [LedgerEntry] = []
     // An entry that is about to change is not expired.
-    for id in old where stagedHandled[id] == nil {
+    for id in old where !isStaged(.handled(id)) {
       if handled[id]?.isOnPage == true { handled[id] = nil } else { entries.append(.handled(id, nil)) }
     }
     for page in pages.prefix(Self.pagesPerSweep) {
-      guard page.minute < minute, staged[.page(page)] == nil else { break }
+      guard page.minute < minute, !isStaged(.page(page)) else { break }
       entries.append(.page(page, nil))
     }
     return entries
@@ -226,26 +179,33 @@ struct Ledger: Sendable {
   private static let pagesPerSweep = 10_000
 
   private mutating func apply(_ entry: LedgerEntry) {
-    switch entry {
-    case .handled(let id, let value): handled[id] = value
-    case .effect(let name, let effect):
-      // A completed effect stays completed, even if another owner writes an intent late.
-      if case .ended? = effects[name]?.progress, case .intended? = effect?.progress { return }
-      effects[name] = effect
-    case .timer(let name, let timer): timers[name] = timer
-    case .counter(let name, let count): counters[name] = count
-    case .tail(let key, let last): tails[key] = last
-    case .state(let name, let state): states[name] = state?.bytes
-    case .erasure(let mark, let erasure): erasures[mark] = erasure
-    case .page(let id, let page?):
-      pages.append(id)
-      for line in page.lines { handled[line.id] = line.handled }
-    case .page(let id, nil):
-      // Pages are removed in the order in which they were added. A page that is not the first was compacted away
-      // before.
-      if pages.first == id { _ = pages.popFirst() }
+    let name = entry.name
+    switch name.kind {
+    case .handled: handled[name.digest] = entry.content()
+    case .timer: timers.set(entry)
+    case .page:
+      let id = LedgerPage.ID(name)
+      if let page: LedgerPage = entry.content() {
+        pages.append(id)
+        for line in page.lines { handled[line.id] = line.handled }
+      } else if pages.first == id {
+        // Pages are removed in the order in which they were added. A page that is not the first was compacted away
+        // before.
+        _ = pages.popFirst()
+      }
     case .owner: break
+    // A completed effect stays completed, even if another owner writes an intent late.
+    case .effect where isLateIntent(entry): break
+    case .effect, .counter, .tail, .state, .erasure:
+      tables[name.kind, default: CompactTable()].set(name.bytes, entry.fields)
     }
+  }
+
+  private func isLateIntent(_ entry: LedgerEntry) -> Bool {
+    guard let new: Effect = entry.content(), case .intended = new.progress,
+      let old = fieldsInKafka(entry.name).flatMap({ Effect.stored($0, entry.name) }), case .ended = old.progress
+    else { return false }
+    return true
   }
 
   // MARK: - Effects
@@ -309,21 +269,24 @@ struct Ledger: Sendable {
   // MARK: - Erasure
 
   /// Whether a customer was erased in this lane.
-  var hasErasures: Bool { isErasing || !erasures.isEmpty }
+  var hasErasures: Bool { isErasing || (tables[.erasure]?.count ?? 0) > 0 }
 
   /// Returns the mark of an erased customer, or nil if there is none.
-  func erasure(_ mark: LedgerKey) -> Erasure? {
-    if case .erasure(_, let erasure)? = staged[.erasure(mark)]?.entry { return erasure }
-    return erasures[mark]
-  }
+  func erasure(_ mark: LedgerKey) -> Erasure? { value(.erasure(mark)) }
 
   /// The secrets with which the marks were computed.
-  var erasureFingerprints: Set<UInt32> { Set(erasures.values.map(\.fingerprint)) }
+  var erasureFingerprints: Set<UInt32> {
+    var fingerprints: Set<UInt32> = []
+    tables[.erasure]?.forEach { mark, fields in
+      if let erasure = ByteReader.checked(fields, { try Erasure(&$0) }) { fingerprints.insert(erasure.fingerprint) }
+    }
+    return fingerprints
+  }
 
   /// Begins a search for everything that belongs to record keys. Pass its result to ``entries(erasing:found:)``.
   mutating func searchErased(_ keys: [[UInt8]]) -> ErasureSearch {
     changed = Set(staged.keys)
-    return ErasureSearch(of: keys, timers: timers, states: states, effects: effects)
+    return ErasureSearch(of: keys, in: tables.merging([.timer: timers.table]) { $1 })
   }
 
   /// Ends the search, and returns the names that the search may have missed.

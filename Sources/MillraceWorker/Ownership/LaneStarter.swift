@@ -139,9 +139,8 @@ struct LaneStarter: Sendable {
   /// The high watermark would not do. A broker that was suspended answers a request that waited for it from its old
   /// state, before it learns that it is no longer the leader. A record is acknowledged by the leader only.
   private func append(_ entry: LedgerEntry, toLedger lane: Int32) async throws(KafkaError) -> Int64 {
-    let record = LedgerRecord(entry)
-    let sent = ProducerRecord(topic: parts.topics.ledger, partition: lane, key: record.key, value: record.value)
-    return try await writer.send(sent.timed(by: parts.clock)).offset
+    let record = entry.record(topic: parts.topics.ledger, lane: lane)
+    return try await writer.send(record.timed(by: parts.clock)).offset
   }
 
   /// Returns the range of each partition. A former leader may not know the committed offsets yet, so the question is

@@ -46,6 +46,8 @@ struct WorkerLedgers: Sendable {
 
   private static let timeout = Duration.seconds(30)
   private static let pageSize = 10_000
+  /// The first bytes of the keys of counters and effects. Most entries of a ledger are neither.
+  private static let firstBytes: Set = [LedgerKind.counter.rawValue, LedgerKind.effect.rawValue]
 
   func tally(of prefixes: [String]) async throws -> LedgerTally {
     let count = try await log.partitionCounts(of: [topics.ledger], timeout: Self.timeout)[topics.ledger] ?? 0
@@ -62,55 +64,19 @@ struct WorkerLedgers: Sendable {
   private func tally(of partition: TopicPartition, _ prefixes: [String]) async throws -> LedgerTally {
     let found = Mutex(LedgerTally())
     try await log.scan(partition, from: .earliest, to: .highWatermark, upTo: Self.pageSize) { page in
-      for record in page where record.key.map(LedgerRecord.isNamed) ?? false {
-        let entry = try LedgerRecord.entry(of: record)
+      for record in page where record.key?.first.map(Self.firstBytes.contains) ?? false {
+        let entry = try LedgerEntry(record)
+        let name = entry.name.text
+        guard prefixes.contains(where: { name.hasPrefix($0) }) else { continue }
         found.withLock { tally in
-          switch entry {
-          case .counter(let name, let count) where prefixes.contains { name.hasPrefix($0) }:
-            tally.counters[name] = count
-          case .effect(let name, let effect) where prefixes.contains { name.hasPrefix($0) }:
-            tally.effects[name] = effect.map { EffectStatus($0) }
-          case .counter, .effect, .handled, .timer, .tail, .state, .page, .owner, .erasure: break
+          if entry.name.kind == .counter {
+            tally.counters[name] = entry.content()
+          } else {
+            tally.effects[name] = entry.content(as: Effect.self).map { EffectStatus($0) }
           }
         }
       }
     }
     return found.withLock { $0 }
-  }
-}
-
-extension LedgerRecord {
-  /// Whether the key belongs to a counter or an effect. The first byte decides, because most entries of a ledger are
-  /// neither.
-  fileprivate static func isNamed(_ key: [UInt8]) -> Bool {
-    key.first == UInt8(ascii: "c") || key.first == UInt8(ascii: "e")
-  }
-
-  fileprivate init(_ record: ConsumerRecord) {
-    self.init(
-      key: record.key ?? [], value: record.value,
-      failures: record.headers.isEmpty ? nil : TimerFailures(record.headers))
-  }
-
-  /// Returns the ledger entry that a record contains.
-  /// - Throws: ``MillraceError`` with the record's position.
-  static func entry(of record: ConsumerRecord) throws(MillraceError) -> LedgerEntry {
-    do { return try LedgerRecord(record).entry() } catch { throw error.located(record) }
-  }
-}
-
-extension Ledger {
-  /// Applies a record of the ledger topic, in the topic's order.
-  /// - Throws: ``MillraceError`` with the record's position.
-  mutating func restore(_ record: ConsumerRecord) throws(MillraceError) {
-    do { try restore(LedgerRecord(record)) } catch { throw error.located(record) }
-  }
-}
-
-extension LedgerRecordError {
-  fileprivate func located(_ record: ConsumerRecord) -> MillraceError {
-    MillraceError(
-      .record, "\(self)", at: "\(record.topic)[\(record.partition)]@\(record.offset)",
-      remedy: "until then the lane does not start, because it would repeat handled notifications")
   }
 }

@@ -27,30 +27,40 @@ import Testing
     #expect(try EntryRecord(entry).entry() == entry)
   }
 
-  @Test func `the failures of a timer are in headers, which earlier versions ignore, and invalid ones are none`() throws
-  {
-    let timer = LaneTimer(
-      at: .second(1), key: [1], payload: [2], failures: TimerFailures(attempts: 3, due: .second(61)))
-    let record = LedgerRecord(.timer("t", timer))
-    let plain = LaneTimer(at: .second(1), key: [1], payload: [2])
-    #expect(
-      record.key == LedgerRecord(.timer("t", plain)).key && record.value == LedgerRecord(.timer("t", plain)).value)
-    func restored(_ headers: [RecordHeader]) throws -> LedgerEntry {
-      try LedgerRecord.entry(
-        of: ConsumerRecord(
-          topic: "l", partition: 0, offset: 0, timestamp: 0, key: record.key, value: record.value, headers: headers))
+  @Test(arguments: entries)
+  func `a restored ledger has the value that was written`(entry: LedgerEntry) throws {
+    var ledger = Ledger()
+    try EntryRecord(entry).restore(to: &ledger)
+    let name = entry.name
+    switch name.kind {
+    case .handled: #expect(ledger[name.digest] == entry.content())
+    case .effect: #expect(ledger.effect(name.text) == entry.content())
+    case .timer: #expect(ledger.timer(name.text) == entry.content())
+    case .counter: #expect(ledger.counter(name.text) == entry.content() ?? 0)
+    case .tail: #expect(ledger.tail(of: name.digest) == entry.content())
+    case .state: #expect(ledger.state(name.text) == entry.content(as: StoredState.self)?.value)
+    case .erasure: #expect(ledger.erasure(name.digest) == entry.content())
+    case .page, .owner: break
     }
-    let headers = try #require(record.failures).headers
-    #expect(
-      headers == [RecordHeader("millrace-timer-attempts", "3"), RecordHeader("millrace-timer-due", "1767225661000")])
-    #expect(try restored(headers) == .timer("t", timer))
-    #expect(try restored([]) == .timer("t", plain))
-    for text in ["", "x", "-1", "0", "99999999999999999999"] {
-      #expect(
-        try restored([RecordHeader("millrace-timer-attempts", text), headers[1]]) == .timer("t", plain), "\(text)")
-    }
-    #expect(try restored([headers[0]]) == .timer("t", plain))
-    #expect(try restored([headers[0], RecordHeader(name: "millrace-timer-due", value: [0xFF])]) == .timer("t", plain))
+  }
+
+  @Test func `values are what was given`() throws {
+    let (key, failures) = ([1, 2] as [UInt8], TimerFailures(attempts: 65_535, due: .second(-1)))
+    let timer = LaneTimer(at: .second(1), key: key, payload: [3], failures: failures)
+    #expect(LedgerEntry.timer("t", timer).content() == timer)
+    let own = LaneTimer(at: .second(1), key: Array("t".utf8), payload: [])
+    #expect(LedgerEntry.timer("t", own).content() == own)
+    let effect = Effect(key: key, intendedAt: .second(-1), progress: .ended(result: [0, 255]))
+    #expect(LedgerEntry.effect("e", effect).content() == effect)
+    let state = StoredState([9], key: key)
+    #expect(LedgerEntry.state("s", state).content() == state)
+    #expect(LedgerEntry.state("s", StoredState([9], key: Array("s".utf8))).recordKey == Array("s".utf8)[...])
+    let handled = Handled(.delayed(attempt: 65_535, delayIndex: 65_534), minute: 1)
+    #expect(LedgerEntry.handled(.number(1), handled).content() == handled)
+    #expect(LedgerEntry.counter("c", .min).content() == Int64.min)
+    #expect(LedgerEntry.counter("c", 1).content(as: LedgerKey.self) == nil, "it is of another kind")
+    let page = LedgerPage(lines: [LedgerPage.Line(id: .number(1), digest: 2, minute: 3)])
+    #expect(LedgerEntry.page(LedgerPage.ID(value: 5), page).content() == page)
   }
 
   @Test(arguments: 0..<200 as Range<UInt64>)
@@ -109,6 +119,12 @@ import Testing
       EntryRecord(.erasure(LedgerKey(high: 1, low: 2), Erasure(at: .second(1), fingerprint: 5))).key == [0x78]
         + done.key.dropFirst())
     #expect(EntryRecord(.owner("a")) == EntryRecord(key: [0x6F], value: [1, 0x61]))
+    // The flags of key and failures, the doubled time with seven bits in a byte, failures, key, payload.
+    var timer = LaneTimer(at: Timestamp(millisecondsSince1970: 200), key: [0x61], payload: [9])
+    #expect(EntryRecord(.timer("a", timer)) == EntryRecord(key: [0x74, 0x61], value: [2, 0, 0x90, 3, 9]))
+    timer.key = [7]
+    timer.failures = TimerFailures(attempts: 3, due: Timestamp(millisecondsSince1970: -1))
+    #expect(EntryRecord(.timer("a", timer)).value == [2, 3, 0x90, 3, 0, 3, 1, 0, 0, 0, 1, 7, 9])
     let intent = Effect(key: [7], intendedAt: Timestamp(millisecondsSince1970: 258), progress: .intended(body: [9]))
     #expect(
       EntryRecord(.effect("a", intent))
@@ -118,7 +134,7 @@ import Testing
   @Test func `fields that a later version appends are ignored`() throws {
     var record = EntryRecord(.handled(.number(1), Handled(.dead, minute: 5)))
     record.value?.append(99)
-    #expect(try record.entry() == .handled(.number(1), Handled(.dead, minute: 5)))
+    #expect(try record.entry().content() == Handled(.dead, minute: 5))
   }
 
   @Test func `the error for an unreadable record names the reason`() {
@@ -133,7 +149,11 @@ import Testing
     #expect(error([0x68, 1], nil) == .malformed)
     #expect(error([0x65, 0x61], []) == .malformed)
     #expect(error([0x68] + LedgerKey.number(1).bytes, [1, 9, 0, 0, 0, 0]) == .malformed)
-    #expect(error([0x74], [1, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF]) == .malformed)
+    #expect(error([0x74], [2, 1, 0, 0xFF, 0xFF, 0xFF, 0xFF]) == .malformed)
+    #expect(error([0x74], [2, 4, 0]) == .malformed, "a flag of a later version")
+    #expect(error([0x74], [2, 0] + [UInt8](repeating: 0x80, count: 11)) == .malformed)
+    #expect(error([0x74], [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]) == .unknownVersion(1))
+    #expect(error([0x70, 0, 0, 0, 0, 0, 0, 0, 1], [1] + [UInt8](repeating: 0, count: 23)) == .malformed)
   }
 
   @Test(arguments: 0..<2_000 as Range<UInt64>)

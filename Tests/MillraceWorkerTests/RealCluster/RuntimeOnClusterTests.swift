@@ -72,7 +72,10 @@ import Testing
     let cluster = try await WorkerCluster(kind, lanes: 1, properties: Self.patient) { $0.maximumAttempts = 4 }
     let first = try await cluster.start()
     try await cluster.receive(.offerRedeemed)
-    _ = try await cluster.records(in: cluster.topics.ledger) { $0.contains { TimerFailures($0.headers) != nil } }
+    @Sendable func attempts(_ record: ConsumerRecord) -> Int? {
+      (try? LedgerEntry(record))?.content(as: LaneTimer.self)?.failures?.attempts
+    }
+    _ = try await cluster.records(in: cluster.topics.ledger) { $0.contains { attempts($0) != nil } }
     try await first.leave()
     let second = try await cluster.start()
     let letters = try await cluster.records(in: cluster.topics.deadLetters) { !$0.isEmpty }
@@ -80,7 +83,7 @@ import Testing
     let letter = try #require(letters.first)
     #expect(letter.text("millrace-reason") == "attempts-exhausted")
     #expect(letter.text("millrace-detail") == "tried 4 times; last: handler-error: attempt 3")
-    let counts = try await cluster.records(in: cluster.topics.ledger).compactMap { TimerFailures($0.headers)?.attempts }
+    let counts = try await cluster.records(in: cluster.topics.ledger).compactMap(attempts)
     #expect(counts == [1, 2, 3])
   }
 

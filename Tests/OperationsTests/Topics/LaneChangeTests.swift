@@ -66,10 +66,7 @@ struct LaneChangeTests {
   }
 
   private func ledger(_ lanes: Int, _ entries: [LedgerEntry]) -> [ProducerRecord] {
-    entries.map { entry in
-      let record = LedgerRecord(entry)
-      return ProducerRecord(topic: topics(lanes).ledger, partition: 0, key: record.key, value: record.value)
-    }
+    entries.map { $0.record(topic: topics(lanes).ledger, lane: 0) }
   }
 
   /// The timers in the ledger of a deployment.
@@ -80,9 +77,9 @@ struct LaneChangeTests {
     for (partition, range) in ranges where !range.isEmpty {
       try await log.scan(partition, from: .earliest, to: .offset(range.upperBound), upTo: 100) { page in
         for record in page {
-          guard case .timer(let name, let timer) = try LedgerRecord(key: record.key ?? [], value: record.value).entry()
-          else { continue }
-          await found.set("\(record.partition)/\(name)", timer != nil)
+          let entry = try LedgerEntry(record)
+          guard entry.name.kind == .timer else { continue }
+          await found.set("\(record.partition)/\(entry.name.text)", entry.value != nil)
         }
       }
     }
