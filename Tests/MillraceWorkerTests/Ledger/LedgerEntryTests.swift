@@ -5,7 +5,7 @@ import Testing
 
 @testable import MillraceWorker
 
-@Suite struct LedgerRecordTests {
+@Suite struct LedgerEntryTests {
   private static let entries: [LedgerEntry] = [
     .handled(.number(1), Handled(.done(digest: 0xDEAD_BEEF), minute: 29_453_760)),
     .handled(.number(2), Handled(.delayed(attempt: 3, delayIndex: 4), minute: 0)),
