@@ -2,7 +2,6 @@
 
 internal import AppStore
 internal import KafkaClient
-internal import Synchronization
 internal import MillraceCore
 package import MillraceRecords
 
@@ -62,21 +61,17 @@ struct WorkerLedgers: Sendable {
   }
 
   private func tally(of partition: TopicPartition, _ prefixes: [String]) async throws -> LedgerTally {
-    let found = Mutex(LedgerTally())
-    try await log.scan(partition, from: .earliest, to: .highWatermark, upTo: Self.pageSize) { page in
+    try await log.fold(partition, upTo: Self.pageSize, into: LedgerTally()) { tally, page in
       for record in page where record.key?.first.map(Self.firstBytes.contains) ?? false {
         let entry = try LedgerEntry(record)
         let name = entry.name.text
         guard prefixes.contains(where: { name.hasPrefix($0) }) else { continue }
-        found.withLock { tally in
-          if entry.name.kind == .counter {
-            tally.counters[name] = entry.content()
-          } else {
-            tally.effects[name] = entry.content(as: Effect.self).map { EffectStatus($0) }
-          }
+        if entry.name.kind == .counter {
+          tally.counters[name] = entry.content()
+        } else {
+          tally.effects[name] = entry.content(as: Effect.self).map { EffectStatus($0) }
         }
       }
     }
-    return found.withLock { $0 }
   }
 }
