@@ -1,5 +1,13 @@
 internal import CRDKafka
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
 /// A member of a consumer group.
 public struct GroupMember: Sendable, Hashable {
   /// The id that the coordinator assigned when the member joined.
@@ -25,24 +33,34 @@ extension KafkaAdmin {
   /// Needs the permission `Describe` on the group, which `Read` implies. An embedded cluster does not answer.
   /// - Throws: ``KafkaError``; ``KafkaError/isRetriable`` is true if the coordinator is unavailable or moving.
   public func members(ofGroup group: String, timeout: Duration) async throws(KafkaError) -> [GroupMember] {
-    let operation = "describe the group \(group)"
+    try await members(ofGroups: [group], timeout: timeout)[group] ?? []
+  }
+
+  /// Returns the members of several groups, like ``members(ofGroup:timeout:)``.
+  package func members(
+    ofGroups groups: [String], timeout: Duration
+  ) async throws(KafkaError) -> [String: [GroupMember]] {
+    let operation = "describe the \(groups.count == 1 ? "group" : "groups") \(groups.joined(separator: ", "))"
     return try await withClient { (client: inout AdminClient) throws(KafkaError) in
-      var members: [GroupMember] = []
+      var members: [String: [GroupMember]] = [:]
       try AdminCall(client.handle, timeout, operation).run { rk, options, queue in
-        group.withCString { name in
-          var names: [UnsafePointer<CChar>?] = [name]
-          rd_kafka_DescribeConsumerGroups(rk, &names, 1, options, queue)
-        }
+        let copies = groups.map { strdup($0) }
+        defer { for copy in copies { free(copy) } }
+        var names = copies.map { UnsafePointer<CChar>($0) }
+        rd_kafka_DescribeConsumerGroups(rk, &names, names.count, options, queue)
       } results: { event in
         var count = 0
         let groups = rd_kafka_DescribeConsumerGroups_result_groups(
           rd_kafka_event_DescribeConsumerGroups_result(event), &count)
         for group in UnsafeBufferPointer(start: groups, count: count) {
           guard let group else { continue }
+          let name = rd_kafka_ConsumerGroupDescription_group_id(group).map { String(cString: $0) } ?? ""
           if let error = rd_kafka_ConsumerGroupDescription_error(group) {
-            return (rd_kafka_error_code(error), rd_kafka_error_string(error).map { String(cString: $0) })
+            let code = rd_kafka_error_code(error)
+            if code == RD_KAFKA_RESP_ERR_GROUP_ID_NOT_FOUND { continue }
+            return (code, rd_kafka_error_string(error).map { "\(name): \(String(cString: $0))" })
           }
-          members += (0..<rd_kafka_ConsumerGroupDescription_member_count(group)).compactMap { index in
+          members[name] = (0..<rd_kafka_ConsumerGroupDescription_member_count(group)).compactMap { index in
             rd_kafka_ConsumerGroupDescription_member(group, index).map { GroupMember($0) }
           }
         }

@@ -45,7 +45,13 @@ extension PostgresCommand {
       let kafka = try configuration.kafka.client(clientID: "millrace-postgres")
       let writer = try await PostgresWriter(
         configuration, kafka: kafka, metrics: PostgresMetrics(), status: status, logger: host.logger)
-      return await host.run([writer], checks: [status.check])
+      let log = try await KafkaLog.connect(kafka, timeout: .seconds(30), logger: host.logger)
+      // A name for the time of the process. The next one has another, and this one's report ends.
+      let instance = String(UInt64.random(in: .min ... .max), radix: 36)
+      let reporter = ProcessReporter(
+        topic: configuration.topics.prefix + WorkerTopics.controlTopic, log: log, logger: host.logger
+      ) { [status.report(instance)] }
+      return await host.run([writer], after: [reporter], checks: [status.check])
     }
   }
 

@@ -46,7 +46,7 @@ struct RebalanceTests {
       let cluster = try EmbeddedCluster(brokers: 2)
       let topic = "appstore.purchases"
       try cluster.createTopic(topic, partitions: 2)
-      try cluster.setCoordinator(ofGroup: PostgresWriter.group, to: 1)
+      try cluster.setCoordinator(ofGroup: PostgresSettings.group, to: 1)
       for partition in Int32(0)..<2 {
         try cluster.setLeader(of: TopicPartition(topic: topic, partition: partition), to: 2)
       }
@@ -62,7 +62,7 @@ struct RebalanceTests {
         logger: Logger(label: "test") { _ in AssignmentCounter(count: assignments) })
       let services = ServiceGroup(
         configuration: .init(services: [writer], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
-      let other = try KafkaConsumer(kafka, subscription: .group(PostgresWriter.group, topics: [topic]))
+      let other = try KafkaConsumer(kafka, subscription: .group(PostgresSettings.group, topics: [topic]))
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await services.run() }
         // The writer has read its positions, and looks up the ends of the partitions.

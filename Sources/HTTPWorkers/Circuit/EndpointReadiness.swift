@@ -1,6 +1,7 @@
-// The circuit in `/readyz`.
+// The circuit in `/readyz` and in the reports of the process.
 
 package import MillraceCore
+internal import MillraceRecords
 
 extension ReadinessCheck {
   /// Whether the circuit of a worker's endpoint is closed.
@@ -14,5 +15,12 @@ extension ReadinessCheck {
           remedy: "check its URL and secret, and the endpoint's log")
         : .unhealthy("the endpoint fails; records wait", remedy: "check that the endpoint runs and can be reached")
     }
+  }
+}
+
+extension CircuitGate.Status {
+  /// The circuit in a report; nil if it is closed.
+  var report: ProcessReport.Circuit? {
+    isOpen ? ProcessReport.Circuit(isMisconfigured: isMisconfigured, cause: cause) : nil
   }
 }

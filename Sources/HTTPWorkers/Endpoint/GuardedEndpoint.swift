@@ -43,6 +43,7 @@ struct GuardedEndpoint: Sendable {
     self.source = source
     setup.host?.whenClosing { await source.close() }
     setup.host?.add(.endpoint(of: setup.name, gate))
+    setup.host?.report(circuit: { gate.status.report }, of: setup.name)
   }
 
   /// The endpoint as it is configured now.

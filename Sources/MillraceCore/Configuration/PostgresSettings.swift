@@ -16,6 +16,9 @@ package struct PostgresSettings: Sendable, Hashable {
     case transactions
   }
 
+  /// The consumer group of the processes, without the deployment's prefix.
+  package static let group = "millrace.postgres"
+
   /// The connection URI, without a password; nil if no database is configured.
   package var url: String?
   /// The file with the password.

@@ -65,6 +65,11 @@ public struct DeliveryHistory: Sendable, Hashable {
   /// large for its topic.
   static let maximumCauses = 16
 
+  /// The code of the newest cause; nil if there is none.
+  package var lastReason: String? {
+    causes.last.flatMap { $0.split(separator: " ").dropFirst().first?.split(separator: ":").first.map(String.init) }
+  }
+
   /// Whether handlers run again although the notification is already handled.
   package var reapplies: Bool { replay?.mode.reapplies ?? false }
   /// Whether a dead letter is retried.

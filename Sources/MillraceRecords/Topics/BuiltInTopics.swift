@@ -408,8 +408,9 @@ settings:
 # yaml-language-server: $schema=schemas/topic.schema.json
 name: millrace.control
 description: >-
-  Notices between processes: the time until which Apple accepts no calls to an endpoint (429), and that a process is
-  alive after it lost a lane. Written and read by every process that calls Apple, and by workers.
+  Notices between processes: the time until which Apple accepts no calls to an endpoint (429), that a process is alive
+  after it lost a lane, reports of processes about themselves, and the alerts that were posted. Written and read by every
+  process that calls Apple, and by workers; the console reads it.
 keyed: true
 lanes: 1
 replication: 3
@@ -418,6 +419,7 @@ settings:
   cleanup.policy: compact
   max.message.bytes: 1048576
   min.insync.replicas: 2
+  segment.ms: 3600000
   unclean.leader.election.enable: false
 
 """#),

@@ -95,7 +95,7 @@ package struct PauseChannel: Sendable {
 
   /// Returns the pause in a record. Returns nil for other kinds of records and for endpoints that this version does not
   /// call, because newer versions may publish more.
-  static func pause(from value: [UInt8]) throws(UnreadableRecord) -> BudgetPause? {
+  package static func pause(from value: [UInt8]) throws(UnreadableRecord) -> BudgetPause? {
     let object: JSONObject
     do { object = try JSONObject(parsing: value) } catch { throw UnreadableRecord("not a JSON object: \(error)") }
     guard case .string(let kind)? = object["kind"] else { throw UnreadableRecord("the record has no `kind`") }

@@ -93,6 +93,9 @@ actor LaneSupervisor {
     report()
   }
 
+  /// The lanes that run, in order.
+  var running: [Int32] { lanes.filter { $0.value.runner != nil }.keys.map(\.lane).sorted() }
+
   /// Returns whether the lanes are idle, and how far they have read.
   func rest() async -> WorkerRest {
     var rest = WorkerRest()

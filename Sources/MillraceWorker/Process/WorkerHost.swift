@@ -1,6 +1,7 @@
 // The process as a worker sees it. A worker adds readiness checks, metrics and resources to close at the end.
 
 package import MillraceCore
+package import MillraceRecords
 internal import Synchronization
 
 /// The process of a worker.
@@ -8,6 +9,7 @@ package final class WorkerHost: Sendable {
   private struct State {
     var checks: [ReadinessCheck] = []
     var closings: [@Sendable () async -> Void] = []
+    var circuits: [String: @Sendable () -> ProcessReport.Circuit?] = [:]
   }
 
   private let registry: PrometheusRegistry?
@@ -22,6 +24,15 @@ package final class WorkerHost: Sendable {
 
   /// Adds a readiness check. Its name must be unique in the process.
   package func add(_ check: ReadinessCheck) { state.withLock { $0.checks.append(check) } }
+
+  /// Adds the circuit of a worker's endpoint to its reports.
+  /// - Parameter circuit: Returns the circuit if it is open.
+  package func report(circuit: @escaping @Sendable () -> ProcessReport.Circuit?, of worker: String) {
+    state.withLock { $0.circuits[worker] = circuit }
+  }
+
+  /// Returns the open circuit of a worker's endpoint.
+  func circuit(of worker: String) -> ProcessReport.Circuit? { state.withLock { $0.circuits[worker] }?() }
 
   /// Sets the help texts of metrics.
   package func describe(_ texts: [(name: String, help: String)]) {

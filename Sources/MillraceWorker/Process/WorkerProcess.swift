@@ -9,6 +9,7 @@ package import Logging
 package import CoreMetrics
 package import MillraceCore
 package import MillraceRecords
+internal import ServiceLifecycle
 
 package enum WorkerProcess {
   /// Runs a worker until the process is told to shut down.
@@ -68,8 +69,14 @@ package enum WorkerProcess {
     let topics = ReadinessCheck.kafka(
       KafkaAdmin(kafka), declared: catalog.topics.filter { laneTopics.contains($0.topic) },
       durability: configuration.kafka.durability, timeout: configuration.admin.checkTimeout)
+    let topic = configuration.topics.prefix + WorkerTopics.controlTopic
+    let reporter = ProcessReporter(topic: topic, log: log, logger: logger) { [runtimes] in
+      var reports: [ProcessReport] = []
+      for runtime in runtimes { reports.append(await runtime.report(host)) }
+      return reports
+    }
     let status = await process.run(
-      runtimes, after: (exporter.map { [$0] } ?? []) + services,
+      runtimes, after: (exporter.map { [$0] } ?? []) + services + [reporter],
       checks: [topics] + host.checks
         + zip(identities, runtimes).map { .worker($1, named: $0 == Worker.identity ? "worker" : $0.name) },
       pumps: pumps(of: zip(identities, runtimes).map { (name: $0.name, runtime: $1) }))

@@ -72,6 +72,20 @@ package struct WorkerRuntime: Service {
   /// The time since the group's poll loop last ran, or nil if none exists.
   var sinceLastTurn: Duration? { state.reader.withLock { $0 }?.sinceLastTurn }
 
+  /// Returns the worker's report about itself.
+  func report(_ host: WorkerHost) async -> ProcessReport {
+    var report = ProcessReport(parts.name, instance: parts.instance, version: MillraceVersion.current)
+    report.lanes = await state.supervisor.withLock { $0 }?.running ?? []
+    report.circuit = host.circuit(of: parts.name)
+    report.problem = readiness.rejoinReason.map { "rejoining its group (\($0))" }
+    report.budgets = (budget?.use() ?? []).map { use in
+      ProcessReport.Budget(
+        bundleId: use.key.bundleId, environment: use.key.environment.rawValue, endpoint: use.key.endpoint.rawValue,
+        perSecond: use.perSecond, waiting: use.waiting)
+    }
+    return report
+  }
+
   var transactionalID: String { parts.transactionalID }
   /// This process's share of Apple's limits.
   var budget: APIBudget? { parts.budget }

@@ -12,9 +12,6 @@ internal import Synchronization
 
 /// Reads the topics of the configured tables as a member of a consumer group, and writes their records.
 package struct PostgresWriter: Service {
-  /// The group's name, without the deployment's prefix.
-  package static let group = "millrace.postgres"
-
   private let settings: PostgresSettings
   private let kafka: KafkaConfiguration
   private let prefix: String
@@ -77,7 +74,7 @@ package struct PostgresWriter: Service {
   /// - Throws: ``MillraceError`` for a problem that needs an operator; ``KafkaError`` that ended a client.
   package func run() async throws {
     let member = try KafkaConsumer(
-      kafka.asMember, subscription: .group(prefix + Self.group, topics: tables.keys.sorted()),
+      kafka.asMember, subscription: .group(prefix + PostgresSettings.group, topics: tables.keys.sorted()),
       observer: .reporting(client: "group", to: logger))
     try await withGracefulShutdownHandler {
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -125,7 +122,7 @@ package struct PostgresWriter: Service {
   private func write(_ partitions: [TopicPartition], as member: KafkaConsumer) async throws {
     guard !partitions.isEmpty else { return status.idle() }
     let positions = Positions()
-    defer { for topic in Set(partitions.map(\.topic)) { metrics.lag(of: topic, 0) } }
+    defer { for topic in Set(partitions.map(\.topic)) { lag(of: topic, 0) } }
     // Also while the database is down: that is when the lag grows. It ends with this function.
     async let _: Void = measureLag(positions)
     try await writeAgain(partitions, as: member, positions)
@@ -324,6 +321,11 @@ package struct PostgresWriter: Service {
     return found
   }
 
+  private func lag(of topic: String, _ records: Int64) {
+    metrics.lag(of: topic, records)
+    status.lag(of: topic, records)
+  }
+
   private func measureLag(_ positions: Positions) async {
     while !Task.isCancelled {
       let current = positions.all
@@ -332,7 +334,7 @@ package struct PostgresWriter: Service {
         for (partition, next) in current {
           lags[partition.topic, default: 0] += max(0, (ranges[partition]?.upperBound ?? next) - next)
         }
-        for (topic, lag) in lags { metrics.lag(of: topic, lag) }
+        for (topic, records) in lags { lag(of: topic, records) }
       }
       // Cancellation ends the wait and the loop.
       try? await Task.sleep(for: .seconds(10))

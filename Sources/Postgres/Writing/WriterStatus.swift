@@ -1,6 +1,7 @@
-// What `/readyz` says about the database.
+// What `/readyz` and the report of the process say about the database.
 
 package import MillraceCore
+package import MillraceRecords
 internal import Synchronization
 
 /// The state of the session with the database.
@@ -8,17 +9,29 @@ package final class WriterStatus: Sendable {
   private struct State {
     var problem: String? = "not connected yet"
     var began: ContinuousClock.Instant?
+    var lag: [String: Int64] = [:]
   }
 
   private let state = Mutex(State())
 
   package init() {}
 
-  func connected() { state.withLock { $0 = State(problem: nil) } }
-  func idle() { state.withLock { $0 = State(problem: nil) } }
-  func failed(_ error: PostgresError) { state.withLock { $0 = State(problem: "\(error)") } }
+  func connected() { change(to: nil) }
+  func idle() { change(to: nil) }
+  func failed(_ error: PostgresError) { change(to: "\(error)") }
+  func lag(of topic: String, _ records: Int64) { state.withLock { $0.lag[topic] = records } }
   func began() { state.withLock { $0.began = .now } }
   func wrote() { state.withLock { $0.began = nil } }
+
+  private func change(to problem: String?) { state.withLock { ($0.problem, $0.began) = (problem, nil) } }
+
+  /// Returns the report of the process.
+  /// - Parameter instance: The name of the process among the writers.
+  package func report(_ instance: String) -> ProcessReport {
+    var report = ProcessReport(ProcessReport.postgres, instance: instance, version: MillraceVersion.current)
+    state.withLock { (report.problem, report.lag) = ($0.problem, $0.lag) }
+    return report
+  }
 
   /// The readiness check of the database: a session exists, and no transaction has taken longer than a minute.
   package var check: ReadinessCheck {

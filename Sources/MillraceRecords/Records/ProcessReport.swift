@@ -1,0 +1,150 @@
+// A process's report about itself on `millrace.control`: what neither its consumer group nor the topics tell. Compaction
+// keeps the newest report of each process.
+
+package import AppStore
+package import KafkaClient
+
+/// The state of a worker in one process, of the PostgreSQL writer, or of the console that posts alerts.
+package struct ProcessReport: Sendable, Hashable {
+  /// An open circuit: the worker holds back the requests to its endpoint.
+  package struct Circuit: Sendable, Hashable {
+    /// Whether the endpoint answers as if it were misconfigured.
+    package var isMisconfigured: Bool
+    /// The last failure.
+    package var cause: String?
+
+    package init(isMisconfigured: Bool, cause: String?) {
+      self.isMisconfigured = isMisconfigured
+      self.cause = cause
+    }
+  }
+
+  /// The use of Apple's limit of one endpoint, for one app and environment.
+  package struct Budget: Sendable, Hashable {
+    package var bundleId: String
+    package var environment: String
+    package var endpoint: String
+    /// The rate that the process has, in calls per second.
+    package var perSecond: Double
+    /// The number of calls that wait.
+    package var waiting: Int
+
+    package init(bundleId: String, environment: String, endpoint: String, perSecond: Double, waiting: Int) {
+      self.bundleId = bundleId
+      self.environment = environment
+      self.endpoint = endpoint
+      self.perSecond = perSecond
+      self.waiting = waiting
+    }
+  }
+
+  /// The name of the reports of `millrace-postgres`.
+  package static let postgres = "postgres"
+  /// The name of the report of the console that posts alerts.
+  package static let console = "console"
+
+  /// The worker's name, or one of the names above.
+  package var name: String
+  /// The name of the process, which no other process with the same ``name`` has.
+  package var instance: String
+  /// Millrace's version.
+  package var version: String
+  /// The lanes that run.
+  package var lanes: [Int32] = []
+  /// The open circuit; nil if it is closed, or there is none.
+  package var circuit: Circuit?
+  /// The endpoints of Apple that the process has called.
+  package var budgets: [Budget] = []
+  /// The offsets that are not written to the database, by topic.
+  package var lag: [String: Int64] = [:]
+  /// Why the process does not do its work; nil if it does.
+  package var problem: String?
+
+  /// The kind of these records on the topic.
+  static let kind = "process"
+
+  /// Creates a report without details.
+  package init(_ name: String, instance: String, version: String) {
+    (self.name, self.instance, self.version) = (name, instance, version)
+  }
+
+  /// Whether another report has the same state apart from figures that change all the time.
+  func hasState(of other: ProcessReport) -> Bool {
+    key == other.key && lanes == other.lanes && circuit == other.circuit && problem == other.problem
+  }
+
+  /// The key of the record.
+  package var key: String { "\(Self.kind)/\(name)/\(instance)" }
+
+  /// The record of the report.
+  package func record(to topic: String) -> ProducerRecord {
+    var json: JSONObject = [
+      "kind": .string(Self.kind), "name": .string(name), "instance": .string(instance), "version": .string(version),
+      "lanes": .array(lanes.map { .integer(Int64($0)) }),
+    ]
+    if let circuit {
+      var object: JSONObject = ["misconfigured": .bool(circuit.isMisconfigured)]
+      object["cause"] = circuit.cause.map { .string($0) }
+      json["circuit"] = .object(object)
+    }
+    if !budgets.isEmpty {
+      json["budgets"] = .array(
+        budgets.map { budget in
+          [
+            "bundleId": .string(budget.bundleId), "environment": .string(budget.environment),
+            "endpoint": .string(budget.endpoint), "perSecond": .number("\(budget.perSecond)"),
+            "waiting": .integer(Int64(budget.waiting)),
+          ]
+        })
+    }
+    if !lag.isEmpty {
+      var object: JSONObject = [:]
+      for (topic, records) in lag.sorted(by: { $0.key < $1.key }) { object[topic] = .integer(records) }
+      json["lag"] = .object(object)
+    }
+    json["problem"] = problem.map { .string($0) }
+    return ProducerRecord(
+      topic: topic, partition: 0, key: Array(key.utf8), value: json.serialized(),
+      headers: [RecordHeader("content-type", "application/json")])
+  }
+
+  /// The record that removes the report of a process that has ended.
+  func tombstone(on topic: String) -> ProducerRecord {
+    ProducerRecord(topic: topic, partition: 0, key: Array(key.utf8), value: nil)
+  }
+
+  /// Reads a report; nil for another kind of record, or if it lacks a member.
+  package init?(_ json: JSONObject) {
+    guard json["kind"] == .string(Self.kind), case .string(let name)? = json["name"],
+      case .string(let instance)? = json["instance"], case .string(let version)? = json["version"]
+    else { return nil }
+    self.init(name, instance: instance, version: version)
+    if case .array(let numbers)? = json["lanes"] {
+      lanes = numbers.compactMap { if case .integer(let number) = $0 { Int32(exactly: number) } else { nil } }
+    }
+    if case .object(let object)? = json["circuit"] {
+      circuit = Circuit(isMisconfigured: object["misconfigured"] == .bool(true), cause: Self.text(object["cause"]))
+    }
+    if case .array(let rows)? = json["budgets"] { budgets = rows.compactMap(Budget.init) }
+    if case .object(let object)? = json["lag"] {
+      for member in object.members { if case .integer(let records) = member.value { lag[member.key] = records } }
+    }
+    problem = Self.text(json["problem"])
+  }
+
+  fileprivate static func text(_ json: JSON?) -> String? { if case .string(let text)? = json { text } else { nil } }
+}
+
+extension ProcessReport.Budget {
+  fileprivate init?(_ json: JSON) {
+    guard case .object(let object) = json, let bundleId = ProcessReport.text(object["bundleId"]),
+      let environment = ProcessReport.text(object["environment"]),
+      let endpoint = ProcessReport.text(object["endpoint"]),
+      case .number(let rate)? = object["perSecond"], let perSecond = Double(rate),
+      case .integer(let waiting)? = object["waiting"]
+    else { return nil }
+    self.init(
+      bundleId: bundleId, environment: environment, endpoint: endpoint, perSecond: perSecond,
+      waiting: Int(clamping: waiting))
+  }
+}
