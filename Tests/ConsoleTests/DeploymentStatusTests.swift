@@ -3,6 +3,8 @@
 import AppStore
 import KafkaClient
 import MillraceCore
+import MillraceRecords
+import Operations
 import Testing
 
 @testable import Console
@@ -10,50 +12,144 @@ import Testing
 @Suite struct DeploymentStatusTests {
   private static let at = Timestamp(millisecondsSince1970: 1_767_225_600_000)
 
-  private func status(members: [String: [GroupMember]]?) -> DeploymentStatus {
+  private static func topics(_ change: (inout MillraceConfiguration) -> Void = { _ in }) throws -> ConsoleTopics {
+    let configuration = Deployment.configuration {
+      $0.workers = ["refunds": WorkerEntry(), "winback": WorkerEntry()]
+      change(&$0)
+    }
+    return ConsoleTopics(try TopicCatalog.load(configuration), configuration)
+  }
+
+  private func status(
+    members: [String: [GroupMember]]?, reports: [ProcessReport] = [], deadAt: Timestamp = at,
+    _ change: (inout MillraceConfiguration) -> Void = { _ in }
+  ) throws -> DeploymentStatus {
     var facts = ClusterFacts()
     let live = TopicPartition(topic: "appstore.notifications.refunds", partition: 0)
     facts.topics = [live.topic: 1]
     facts.ranges = [live: 0..<10, TopicPartition(topic: "millrace.quarantine", partition: 1): 3..<8]
     facts.committed = ["refunds": [live: 6]]
     facts.oldest = [live: [6: Self.at - .seconds(90)]]
+    facts.members = members
     let lag = WorkerLag("refunds", inputs: [live.topic], facts: facts) { $0 }
     let other = WorkerLag("winback", inputs: [], facts: facts) { $0 }
-    let retry = RetryTable.Row(worker: "refunds", delay: "5m", waiting: 3, due: [:], next: Self.at + .seconds(60))
+    let retry = RetryTable.Row(
+      worker: "refunds", delay: "5m", waiting: 3, due: [:], reasons: ["busy": 2, "timeout": 1],
+      next: Self.at + .seconds(60))
     let dead = DeadLetterIndex.Group(
-      worker: "refunds", reason: "unverified", bundleId: "com.example", open: 2, newest: Self.at, oldest: Self.at)
+      worker: "refunds", reason: "unverified", bundleId: "com.example", open: 2, newest: deadAt, oldest: deadAt)
     let overview = Overview(
       now: Self.at, wallTime: Self.at, surveyedAt: Self.at, countedSince: Self.at, isCaughtUp: true, problems: [:],
       flow: [], workers: [lag, other], retries: [retry], webhooks: [],
       deadLetters: .init(groups: [dead], open: 2, kept: 2, dropped: 0), campaigns: nil, reports: [:], deadlines: nil,
       runs: nil, audit: nil)
-    return DeploymentStatus(overview, facts, quarantine: ["millrace.quarantine"], members: members)
+    return DeploymentStatus(overview, facts, try Self.topics(change), reports: reports)
   }
+
+  private static var member: GroupMember {
+    var member = GroupMember(id: "m", instance: "pod-0", host: "/10.0.0.1")
+    member.partitions = Set([0, 2].map { TopicPartition(topic: "t", partition: $0) })
+    return member
+  }
+
+  private static var report: ProcessReport {
+    var report = ProcessReport("refunds", instance: "pod-0", version: "0.1.0")
+    report.lanes = [0, 2]
+    report.circuit = ProcessReport.Circuit(isMisconfigured: true, cause: "answered 410")
+    report.budgets = [
+      .init(
+        bundleId: "com.example", environment: "Production", endpoint: "getTransactionInfo", perSecond: 0.5, waiting: 7)
+    ]
+    return report
+  }
+
+  private let settings = AlertSettings()
+
+  private func words(_ line: String) -> [String] { line.split(separator: " ").map(String.init) }
 
   @Test func `a worker has its processes, lanes, lag, retries and dead letters, and one without a process says so`()
     throws
   {
-    var member = GroupMember(id: "m", instance: "pod-0", host: "/10.0.0.1")
-    member.partitions = Set([0, 2].map { TopicPartition(topic: "t", partition: $0) })
-    let status = status(members: ["refunds": [member]])
+    let status = try status(members: ["millrace.refunds": [Self.member]], reports: [Self.report])
     #expect(!status.isComplete)
-    let lines = status.lines(lineWidth: nil, usesColor: false)
-    let words = lines[1].split(separator: " ").map(String.init)
-    #expect(words == ["refunds", "1", "4", "90s", "3", "2", "2", "unverified"], "\(lines)")
+    let lines = status.lines(settings, lineWidth: nil, usesColor: false)
+    #expect(words(lines[1]).prefix(7) == ["refunds", "1", "4", "90s", "3", "2", "circuit"], "\(lines)")
+    #expect(lines[1].contains("retries: 2 busy (5m), 1 timeout (5m); dead: 2 unverified"), "\(lines)")
     #expect(lines[2].contains("winback") && lines[2].contains("none runs") && lines[2].contains("has not run"))
+    #expect(words(lines[4]) == ["getTransactionInfo", "com.example", "Production", "refunds", "30", "7"], "\(lines)")
     #expect(lines.last == "Quarantine: 5 records.")
-    let json = try status.jsonLines.map { try JSONObject(parsing: Array($0.utf8)) }
+    let json = try status.jsonLines(settings).map { try JSONObject(parsing: Array($0.utf8)) }
     #expect(json.count == 3 && json[0]["lag"] == 4 && json[1]["processes"] == [] && json[2]["quarantine"] == 5)
-    #expect(json[0]["processes"] == [["host": "/10.0.0.1", "instance": "pod-0", "lanes": [0, 2]]])
+    #expect(
+      json[0]["processes"] == [["host": "/10.0.0.1", "instance": "pod-0", "version": "0.1.0", "lanes": [0, 2]]])
     #expect(json[0]["lanes"] == [["lane": 0, "lag": 4, "oldest": .string((Self.at - .seconds(90)).rfc3339)]])
+    #expect(json[0]["circuit"] == ["misconfigured": true, "cause": "answered 410"])
+    guard case .array(let retries)? = json[0]["retries"], case .object(let retry)? = retries.first else {
+      Issue.record("no retries: \(json[0])")
+      return
+    }
+    #expect(retry["reasons"] == ["busy": 2, "timeout": 1])
   }
 
-  @Test func `an embedded cluster does not tell the processes`() throws {
-    let status = status(members: nil)
-    #expect(status.isComplete)
-    #expect(status.lines(lineWidth: nil, usesColor: false)[1].contains("unknown"))
-    #expect(try JSONObject(parsing: Array(status.jsonLines[0].utf8))["processes"] == nil)
-    let running = ["refunds", "winback"].map { ($0, [GroupMember(id: "m", instance: nil, host: "h")]) }
-    #expect(self.status(members: Dictionary(uniqueKeysWithValues: running)).isComplete)
+  @Test func `each line of JSON has the members that scripts read`() throws {
+    let status = try status(members: [:], reports: [Self.report]) { $0.postgres.url = "postgresql://db/app" }
+    let json = try status.jsonLines(settings).map { try JSONObject(parsing: Array($0.utf8)).members.map(\.key) }
+    #expect(
+      json[0] == [
+        "worker", "hasTopics", "hasRun", "processes", "lag", "oldest", "lanes", "retries", "deadLetters", "circuit",
+        "budgets",
+      ])
+    #expect(json.last == ["at", "quarantine", "quarantined", "pauses", "postgres", "conditions"])
+  }
+
+  @Test func `an embedded cluster does not tell the processes, and reports of processes do`() throws {
+    let silent = try status(members: nil)
+    #expect(silent.isComplete)
+    #expect(silent.lines(settings, lineWidth: nil, usesColor: false)[1].contains("unknown"))
+    #expect(try JSONObject(parsing: Array(silent.jsonLines(settings)[0].utf8))["processes"] == nil)
+    let told = try status(members: nil, reports: [Self.report])
+    #expect(!told.isComplete)
+    #expect(told.workers.map { $0.processes?.count } == [1, 0])
+    let running = ["millrace.refunds", "millrace.winback"].map { ($0, [Self.member]) }
+    #expect(try self.status(members: Dictionary(uniqueKeysWithValues: running)).isComplete)
+  }
+
+  @Test func `a dynamic member has the report of its lanes`() throws {
+    var (member, report) = (Self.member, Self.report)
+    (member.instance, report.instance, report.version) = (nil, "3k1x", "0.2.0")
+    let status = try status(members: ["millrace.refunds": [member]], reports: [report])
+    #expect(status.workers[0].processes?.first?.version == "0.2.0")
+  }
+
+  @Test func `conditions have the first cause first, and old dead letters are none`() throws {
+    let status = try status(members: ["millrace.refunds": [Self.member]], reports: [Self.report])
+    #expect(
+      status.conditions(settings).map(\.line) == [
+        "worker-not-running: winback: no process of the worker runs",
+        "circuit-open: refunds: the endpoint answers as if it were misconfigured: answered 410; records wait",
+        "dead-letters: refunds/unverified: 2 open dead letters: unverified",
+      ])
+    var impatient = settings
+    impatient.lag = .seconds(60)
+    #expect(status.conditions(impatient).last?.kind == .lag)
+    let old = try self.status(members: nil, deadAt: Self.at - .seconds(16 * 60))
+    #expect(old.conditions(settings).isEmpty)
+  }
+
+  @Test func `the writer of the database and the poster of alerts say what they lack`() throws {
+    var writer = ProcessReport(ProcessReport.postgres, instance: "x", version: "0.1.0")
+    (writer.problem, writer.lag) = ("connection refused", ["appstore.subscriptions": 12])
+    let change: (inout MillraceConfiguration) -> Void = {
+      $0.postgres.url = "postgresql://db/app"
+      $0.alerts.webhook.url = "https://example.com"
+    }
+    let failing = try status(members: ["millrace.postgres": [Self.member]], reports: [writer], change)
+    #expect(failing.conditions(settings).contains { $0.line == "postgres: postgres: connection refused" })
+    let lines = failing.lines(settings, lineWidth: nil, usesColor: false)
+    #expect(lines.contains("PostgreSQL: 1 process, 12 behind."))
+    #expect(lines.contains("Alerts: no process posts them; start millrace-console."))
+    let absent = try status(members: [:], change)
+    #expect(absent.conditions(settings).contains { $0.what == "millrace-postgres does not run" })
+    #expect(absent.findings(settings).contains { $0.what == "no process posts alerts" })
   }
 }

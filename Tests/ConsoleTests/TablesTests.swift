@@ -92,7 +92,7 @@ import Testing
     var retries = RetryTable()
     let lane = TopicPartition(topic: "t", partition: 0)
     for (offset, seconds) in [-15, 30, 300, 1_800, 7_200, 90_000].enumerated() {
-      retries.add(lane, offset: Int64(offset), due: now + .seconds(seconds))
+      retries.add(lane, offset: Int64(offset), due: now + .seconds(seconds), reason: "busy")
     }
     var row = retries.row(of: "t", worker: "w", delay: "1m", partitions: 1, now: now)
     #expect(row.waiting == 6)

@@ -1,6 +1,7 @@
 // `millrace doctor`
 
 internal import ArgumentParser
+import Console
 import Consumption
 import Decoder
 import MillraceTime
@@ -82,6 +83,7 @@ struct DoctorCommand: AsyncParsableCommand {
     options.wait = wait.wait
     options.forms = SharedOptions.workers
     options.endpoints = try Self.endpoints(configuration)
+    options.conditions = { try await DeploymentStatus.findings(configuration) }
     options.postgres = { PostgresCheck.finding(configuration) }
     return try await Doctor(
       configuration, options, clock: MillraceClock(configuration.clock), note: note, report: report

@@ -8,15 +8,17 @@ import Operations
 struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Show each worker: its processes, lag, retries and dead letters.",
+    abstract: "Show the workers, what needs attention, Apple's limits, the database and the quarantine.",
     discussion: """
       Reads what the console shows, once, and asks Kafka for the members of each worker's group. A configured worker \
-      without a process says so. Prints a table on a terminal and JSON lines to a pipe; these also have the lanes of each \
-      process, the lag of each lane, and the waiting records of each retry delay. Exits with 1 if a worker has no process.
+      without a process says so. What needs attention is below the table, the first cause first. Prints JSON lines to a \
+      pipe; these also have the version and the lanes of each process, the lag of each lane, and the waiting records of \
+      each retry delay by reason. Exits with 1 if a worker has no process.
 
       Examples:
         millrace status
         millrace status --json | jq 'select(.processes == [])'
+        millrace status --json | jq '.conditions[]?'
       """)
 
   @OptionGroup var output: OutputOptions
@@ -31,7 +33,8 @@ struct StatusCommand: AsyncParsableCommand {
       let out = console.out
       try out.lines(
         command.output.wantsJSON(console)
-          ? status.jsonLines : status.lines(lineWidth: out.width, usesColor: out.usesColor))
+          ? status.jsonLines(configuration.alerts)
+          : status.lines(configuration.alerts, lineWidth: out.width, usesColor: out.usesColor))
       return status.isComplete ? .success : .failure
     }
   }

@@ -12,22 +12,27 @@ struct ClusterSurvey: Sendable {
   private let topics: ConsoleTopics
   private let admin: KafkaAdmin
   private let groups: [String: KafkaConsumer]
+  private let isEmbedded: Bool
   private let clock: MillraceClock
 
   static let timeout = Duration.seconds(15)
   /// The number of partitions whose oldest record one survey looks up. Later surveys look up the rest.
   static let maximumProbes = 200
 
-  init(_ configuration: KafkaConfiguration, _ topics: ConsoleTopics, clock: MillraceClock = .system) throws {
+  /// - Parameter isEmbedded: Whether the cluster does not tell the members of groups.
+  init(
+    _ configuration: KafkaConfiguration, _ topics: ConsoleTopics, isEmbedded: Bool = false,
+    clock: MillraceClock = .system
+  ) throws {
+    self.isEmbedded = isEmbedded
     self.configuration = configuration
     self.topics = topics
     self.clock = clock
     admin = KafkaAdmin(configuration)
     var groups: [String: KafkaConsumer] = [:]
     for worker in topics.workers {
-      let names = WorkerTopics(worker: worker, inputs: [], delays: [], prefix: topics.prefix)
       // This consumer is never run, so it never joins the group.
-      groups[worker] = try KafkaConsumer(configuration, subscription: .group(names.group, topics: []))
+      groups[worker] = try KafkaConsumer(configuration, subscription: .group(topics.group(of: worker), topics: []))
     }
     self.groups = groups
   }
@@ -54,6 +59,10 @@ struct ClusterSurvey: Sendable {
     }
     facts.ranges = try await admin.highWatermarks(of: partitions, timeout: Self.timeout)
     facts.oldest = try await oldest(facts, known: before.oldest)
+    if !isEmbedded {
+      let names = topics.workers.map(topics.group(of:)) + (topics.postgres.map { [$0] } ?? [])
+      facts.members = names.isEmpty ? [:] : try await admin.members(ofGroups: names, timeout: Self.timeout)
+    }
     facts.at = clock.wallTime
     return facts
   }

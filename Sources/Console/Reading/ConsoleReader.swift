@@ -56,7 +56,7 @@ struct ConsoleReader: Service {
     // The embedded cluster does not complete a waiting fetch when data arrives.
     let isEmbedded = log.description.capabilities.isEmpty
     if isEmbedded { own.properties["fetch.wait.max.ms"] = own.properties["fetch.wait.max.ms"] ?? "50" }
-    let survey = try ClusterSurvey(own, topics)
+    let survey = try ClusterSurvey(own, topics, isEmbedded: isEmbedded)
     let first = try await survey.facts(after: await store.facts)
     await store.learn(first)
     var recent: [TopicPartition: Int64]?

@@ -3,26 +3,31 @@
 internal import AppStore
 internal import MillraceTime
 internal import KafkaClient
+internal import MillraceCore
 internal import MillraceWorker
 internal import Operations
 internal import RenewalExtensions
 
 actor ConsoleStore {
   private var tables: ConsoleTables
+  private let alerts: AlertSettings
   private let clock: MillraceClock
   private let real: MillraceClock
   private let onChange: @Sendable () -> Void
   private var shown: (version: Int, second: Int64, overview: Overview)?
 
   /// - Parameters:
+  ///   - alerts: The limits of the conditions that need attention.
   ///   - clock: The workers' clock, which may run faster in a rehearsal.
   ///   - real: Real time, which record timestamps use.
   ///   - onChange: Called after each change.
   init(
-    _ topics: ConsoleTopics, deadLetters: Int, clock: MillraceClock, real: MillraceClock = .system,
+    _ topics: ConsoleTopics, deadLetters: Int, alerts: AlertSettings = AlertSettings(), clock: MillraceClock,
+    real: MillraceClock = .system,
     onChange: @escaping @Sendable () -> Void = {}
   ) {
     tables = ConsoleTables(topics, deadLetters: deadLetters)
+    self.alerts = alerts
     self.clock = clock
     self.real = real
     self.onChange = onChange
@@ -52,9 +57,19 @@ actor ConsoleStore {
     let now = real.wallTime
     let second = now.millisecondsSince1970 / 1_000
     if let shown, shown.version == tables.version, shown.second == second { return shown.overview }
-    let overview = tables.overview(now: now, wallTime: clock.wallTime)
+    var overview = tables.overview(now: now, wallTime: clock.wallTime)
+    overview.conditions = status(overview).conditions(alerts)
     shown = (tables.version, second, overview)
     return overview
+  }
+
+  /// Returns the state of the deployment.
+  func status() -> DeploymentStatus { status(overview()) }
+
+  private func status(_ overview: Overview) -> DeploymentStatus {
+    DeploymentStatus(
+      overview, tables.facts, tables.topics, reports: tables.processes.reports(at: overview.now),
+      pauses: tables.processes.pauses(at: overview.wallTime))
   }
 
   /// Returns a page of dead letters and the values that its filters offer.

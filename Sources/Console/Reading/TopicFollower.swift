@@ -25,7 +25,7 @@ struct TopicFollower: Sendable {
           let partition = TopicPartition(topic: topic, partition: number)
           guard let range = facts.ranges[partition] else { continue }
           switch kind {
-          case .operations, .campaigns, .backfills, .audit, .deadLetters:
+          case .operations, .campaigns, .backfills, .audit, .control, .deadLetters:
             starts[partition] = .earliest
             if !range.isEmpty { whole.insert(partition) }
           case .retry: starts[partition] = Self.recent(partition, range, recent)

@@ -1,44 +1,166 @@
-// `millrace status`: the state of each worker. It has the values of the console's first page and of the doctor.
+// The state of a deployment: one value behind `millrace status`, the conditions that the doctor finds, and alerts. It is
+// made of the tables of the console.
 
 internal import AppStore
+internal import AppStoreServerAPI
 package import KafkaClient
 internal import Logging
 package import MillraceCore
 internal import MillraceRecords
 internal import MillraceTime
-internal import Operations
+package import Operations
 
 /// The state of a deployment at one time.
 package struct DeploymentStatus: Sendable {
+  /// A process of a worker.
+  struct Process: Sendable, Hashable {
+    /// The address from which it joined its group; nil if the cluster does not tell it.
+    var host: String?
+    /// The name of a static member, or the random one of its report.
+    var instance: String?
+    var lanes: [Int32]
+    /// Millrace's version; nil if the process has not reported it.
+    var version: String?
+    /// Why it does not work; nil if it does, as far as it is known.
+    var problem: String?
+  }
+
   struct Worker: Sendable {
     var lag: WorkerLag
-    /// The members of its group; nil on an embedded cluster, which does not tell them.
-    var members: [GroupMember]?
+    /// Nil if neither the cluster nor any process tells.
+    var processes: [Process]?
     var retries: [RetryTable.Row]
     /// Open dead letters by cause.
     var dead: [DeadLetterIndex.Group]
+    /// The open circuit of its endpoint.
+    var circuit: ProcessReport.Circuit?
+    /// The use of Apple's limits by all of its processes.
+    var budgets: [ProcessReport.Budget]
 
     var waiting: Int { retries.reduce(0) { $0 + $1.waiting } }
     var open: Int { dead.reduce(0) { $0 + $1.open } }
   }
 
-  var workers: [Worker]
-  /// The number of offsets in the quarantine; nil if it does not exist.
-  var quarantine: Int64?
-  var at: Timestamp
-
-  init(_ overview: Overview, _ facts: ClusterFacts, quarantine topics: [String], members: [String: [GroupMember]]?) {
-    workers = overview.workers.map { lag in
-      Worker(
-        lag: lag, members: members.map { $0[lag.worker] ?? [] },
-        retries: overview.retries.filter { $0.worker == lag.worker },
-        dead: overview.deadLetters.groups.filter { $0.worker == lag.worker })
-    }
-    let kept = facts.ranges.filter { topics.contains($0.key.topic) }.values
-    quarantine = kept.isEmpty ? nil : kept.reduce(0) { $0 + Int64($1.count) }
-    at = overview.now
+  /// `millrace-postgres`.
+  struct Writer: Sendable, Hashable {
+    /// The number of processes; nil if unknown.
+    var processes: Int?
+    var problem: String?
+    /// The offsets that are not written, by topic.
+    var lag: [String: Int64]
   }
 
+  /// The console that posts alerts.
+  struct Poster: Sendable, Hashable {
+    /// Nil if no process posts.
+    var instance: String?
+    /// Why the receiver does not get the alerts.
+    var problem: String?
+  }
+
+  /// The bodies that the ingress refused.
+  struct Quarantine: Sendable, Hashable {
+    /// The number of offsets in the topic.
+    var offsets: Int64
+    /// The records of the last 15 minutes by reason.
+    var recent: [String: Int]
+  }
+
+  var workers: [Worker]
+  /// The times until which Apple accepts no calls.
+  var pauses: [BudgetPause]
+  /// Nil if no database is configured, and no process writes to one.
+  var postgres: Writer?
+  /// Nil if the topic does not exist.
+  var quarantine: Quarantine?
+  /// Consumption requests without an answer; nil without the worker `consumption`.
+  var deadlines: Overview.Deadlines?
+  /// Nil if no alerts are posted.
+  var alerts: Poster?
+  /// The certificates that expire soon.
+  package var certificates: [ExpiringCertificate] = []
+  /// Real time, which record timestamps use.
+  var at: Timestamp
+  /// The workers' time, which may run faster in a rehearsal.
+  var wallTime: Timestamp
+
+  /// The time for which something new needs attention, as in the alerts of the chart.
+  static let recently = 15
+
+  init(
+    _ overview: Overview, _ facts: ClusterFacts, _ topics: ConsoleTopics, reports: [ProcessReport] = [],
+    pauses: [BudgetPause] = []
+  ) {
+    workers = overview.workers.map { lag in
+      let own = reports.filter { $0.name == lag.worker }
+      return Worker(
+        lag: lag,
+        processes: facts.members.map { Self.processes(of: $0[topics.group(of: lag.worker)] ?? [], own) }
+          ?? (reports.isEmpty ? nil : Self.processes(own)),
+        retries: overview.retries.filter { $0.worker == lag.worker },
+        dead: overview.deadLetters.groups.filter { $0.worker == lag.worker },
+        circuit: own.compactMap(\.circuit).first, budgets: Self.sum(own.flatMap(\.budgets)))
+    }
+    let writers = reports.filter { $0.name == ProcessReport.postgres }
+    if topics.postgres != nil || !writers.isEmpty {
+      let members = topics.postgres.flatMap { group in facts.members.map { $0[group]?.count ?? 0 } }
+      postgres = Writer(
+        processes: members ?? (reports.isEmpty ? nil : writers.count), problem: writers.compactMap(\.problem).first,
+        lag: writers.reduce(into: [:]) { lag, report in lag.merge(report.lag) { max($0, $1) } })
+    }
+    let kept = facts.ranges.filter { topics.kinds[$0.key.topic] == .quarantine }.values
+    if !kept.isEmpty {
+      quarantine = Quarantine(
+        offsets: kept.reduce(0) { $0 + Int64($1.count) },
+        recent: overview.flow.filter { $0.key.outcome == .quarantined }.reduce(into: [:]) { counts, row in
+          let count = row.total(ofLast: Self.recently)
+          if count > 0 { counts[row.key.label, default: 0] += count }
+        })
+    }
+    if topics.postsAlerts {
+      let poster = reports.first { $0.name == ProcessReport.console }
+      alerts = Poster(instance: poster?.instance, problem: poster?.problem)
+    }
+    self.pauses = pauses
+    (deadlines, at, wallTime) = (overview.deadlines, overview.now, overview.wallTime)
+  }
+
+  /// Joins the members of a group with the reports of their processes. A lane has one owner, so it tells them apart.
+  private static func processes(of members: [GroupMember], _ reports: [ProcessReport]) -> [Process] {
+    members.map { member in
+      let lanes = Set(member.partitions.map(\.partition))
+      let report =
+        reports.first { $0.instance == member.instance } ?? reports.first { !lanes.isDisjoint(with: $0.lanes) }
+      return Process(
+        host: member.host, instance: member.instance, lanes: lanes.sorted(), version: report?.version,
+        problem: report?.problem)
+    }.sorted { ($0.lanes.first ?? .max, $0.instance ?? "") < ($1.lanes.first ?? .max, $1.instance ?? "") }
+  }
+
+  private static func processes(_ reports: [ProcessReport]) -> [Process] {
+    reports.map { Process(instance: $0.instance, lanes: $0.lanes, version: $0.version, problem: $0.problem) }
+  }
+
+  private static func sum(_ budgets: [ProcessReport.Budget]) -> [ProcessReport.Budget] {
+    var sums: [[String]: ProcessReport.Budget] = [:]
+    for budget in budgets {
+      let key = [budget.endpoint, budget.bundleId, budget.environment]
+      guard var sum = sums[key] else {
+        sums[key] = budget
+        continue
+      }
+      sum.perSecond += budget.perSecond
+      sum.waiting += budget.waiting
+      sums[key] = sum
+    }
+    return sums.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
+  }
+
+  /// Whether every configured worker has a process, as far as it is known.
+  package var isComplete: Bool { workers.allSatisfy { $0.processes?.isEmpty != true } }
+}
+
+extension DeploymentStatus {
   /// Reads the state once, with the console's readers.
   ///
   /// - Parameter limit: The time limit for all topics that are read.
@@ -47,10 +169,8 @@ package struct DeploymentStatus: Sendable {
     _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, within limit: Duration = .seconds(60)
   ) async throws -> DeploymentStatus {
     let topics = ConsoleTopics(try TopicCatalog.load(configuration), configuration)
-    let cluster = try await kafka.describeCluster(timeout: ClusterSurvey.timeout)
-    let members =
-      cluster.isEmbedded
-      ? nil : try await WorkerChecks.members(of: configuration, kafka, timeout: ClusterSurvey.timeout)
+    // It says at once that the cluster does not answer.
+    _ = try await kafka.describeCluster(timeout: ClusterSurvey.timeout)
     let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let store = ConsoleStore(
       topics, deadLetters: configuration.console.deadLetters, clock: MillraceClock(configuration.clock)
@@ -69,92 +189,13 @@ package struct DeploymentStatus: Sendable {
       }
       return true
     }
-    let overview = await store.overview()
     guard isRead == true else {
       throw OperationError(
-        .failed, overview.problems.values.sorted().first ?? "not all topics could be read in time", at: "Kafka",
-        remedy: "run millrace doctor")
+        .failed, await store.overview().problems.values.sorted().first ?? "not all topics could be read in time",
+        at: "Kafka", remedy: "run millrace doctor")
     }
-    return DeploymentStatus(
-      overview, await store.facts, quarantine: topics.names { $0 == .quarantine }, members: members)
-  }
-}
-
-// MARK: - For people and scripts
-
-extension DeploymentStatus {
-  /// A line of JSON for each worker, and one for the deployment.
-  package var jsonLines: [String] {
-    var deployment: JSONObject = ["at": .string(at.rfc3339)]
-    deployment["quarantine"] = quarantine.map { .integer($0) }
-    return (workers.map(\.json) + [deployment]).map { String(decoding: $0.serialized(), as: UTF8.self) }
-  }
-
-  /// Whether every configured worker has a process, as far as the cluster tells.
-  package var isComplete: Bool { workers.allSatisfy { $0.members?.isEmpty != true } }
-
-  /// A table of the workers, and a sentence about the quarantine.
-  package func lines(lineWidth: Int?, usesColor: Bool) -> [String] {
-    let columns = [
-      TextColumn("WORKER"), TextColumn("PROCESSES"), TextColumn("LAG", alignment: .right), TextColumn("OLDEST"),
-      TextColumn("RETRIES", alignment: .right), TextColumn("DEAD LETTERS", alignment: .right), TextColumn(""),
-    ]
-    let table = TextTable.lines(
-      columns, rows: workers.map { $0.row(at: at) }, lineWidth: lineWidth, usesColor: usesColor)
-    return table + [quarantine.map { "Quarantine: \(HumanText.count(Int($0), "record"))." }].compactMap(\.self)
-  }
-}
-
-extension DeploymentStatus.Worker {
-  fileprivate func row(at now: Timestamp) -> [TextCell] {
-    let processes =
-      switch members?.count {
-      case nil: TextCell("unknown", .dim)
-      case 0?: TextCell("none runs", .red)
-      case let count?: TextCell("\(count)")
-      }
-    let age = lag.oldest.map { DurationText.text(.seconds(max(0, (now - $0).components.seconds))) } ?? ""
-    let causes = dead.prefix(3).map { "\($0.open) \($0.reason)" }.joined(separator: ", ")
-    let note = !lag.hasTopics ? "its topics do not exist" : !lag.hasRun ? "has not run" : causes
-    return [
-      TextCell(lag.worker, .cyan), processes, TextCell("\(lag.records)"), TextCell(age), TextCell("\(waiting)"),
-      TextCell("\(open)", open > 0 ? .red : .dim), TextCell(note, .dim),
-    ]
-  }
-
-  fileprivate var json: JSONObject {
-    var json: JSONObject = ["worker": .string(lag.worker), "hasTopics": .bool(lag.hasTopics)]
-    json["hasRun"] = .bool(lag.hasRun)
-    json["processes"] = members.map { members in
-      .array(
-        members.map { member in
-          var process: JSONObject = ["host": .string(member.host)]
-          process["instance"] = member.instance.map { .string($0) }
-          process["lanes"] = .array(Set(member.partitions.map(\.partition)).sorted().map { .integer(Int64($0)) })
-          return .object(process)
-        })
-    }
-    json["lag"] = .integer(lag.records)
-    json["oldest"] = lag.oldest.map { .string($0.rfc3339) }
-    json["lanes"] = .array(
-      lag.lanes.map { lane in
-        var lag: JSONObject = ["lane": .integer(Int64(lane.lane)), "lag": .integer(lane.records)]
-        lag["oldest"] = lane.oldest.map { .string($0.rfc3339) }
-        return .object(lag)
-      })
-    json["retries"] = .array(
-      retries.map { row in
-        var retry: JSONObject = ["delay": .string(row.delay), "waiting": .integer(Int64(row.waiting))]
-        retry["next"] = row.next.map { .string($0.rfc3339) }
-        return .object(retry)
-      })
-    json["deadLetters"] = .array(
-      dead.map { group in
-        [
-          "reason": .string(group.reason), "bundleId": .string(group.bundleId), "open": .integer(Int64(group.open)),
-          "oldest": .string(group.oldest.rfc3339), "newest": .string(group.newest.rfc3339),
-        ]
-      })
-    return json
+    var status = await store.status()
+    status.certificates = CertificateChecks.expiring(configuration, at: MillraceClock.system.wallTime)
+    return status
   }
 }

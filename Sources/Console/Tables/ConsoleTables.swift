@@ -23,6 +23,7 @@ struct ConsoleTables: Sendable {
   var replays = RunBook(limit: Self.runLimit)
   var backfills = BackfillTable()
   var pulse = RunHeartbeat()
+  var processes = ProcessTable()
   /// The workers that operators have paused.
   var paused: Set<String> = []
   var facts = ClusterFacts()
@@ -55,6 +56,7 @@ struct ConsoleTables: Sendable {
     replays = RunBook(limit: Self.runLimit)
     backfills = BackfillTable()
     pulse = RunHeartbeat()
+    processes = ProcessTable()
     paused = []
     flow = FlowTable()
     pending = whole
@@ -123,9 +125,11 @@ struct ConsoleTables: Sendable {
       }
     case .retry(let worker, let delay):
       count(.delayed, worker, "retry \(DurationText.text(delay))", written, now)
-      let due = DeliveryHistory(record).due ?? written + delay
+      let history = DeliveryHistory(record)
+      let due = history.due ?? written + delay
       retries.add(
-        TopicPartition(topic: record.topic, partition: record.partition), offset: record.offset, due: due)
+        TopicPartition(topic: record.topic, partition: record.partition), offset: record.offset, due: due,
+        reason: history.lastReason ?? "other")
     case .replay(let worker):
       count(.replayed, worker, DeliveryHistory(record).replay?.mode.rawValue ?? "", written, now)
     case .deadLetters(let worker):
@@ -148,6 +152,10 @@ struct ConsoleTables: Sendable {
     case .campaigns: campaigns.fold(record)
     case .backfills: backfills.fold(record)
     case .audit: audit.fold(AuditRecord(record))
+    case .control:
+      do { try processes.fold(record, writtenAt: written) } catch {
+        report("\(record.topic), offset \(record.offset): \(error)", of: "control")
+      }
     }
   }
 

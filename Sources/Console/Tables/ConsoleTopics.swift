@@ -19,6 +19,7 @@ struct ConsoleTopics: Sendable {
     case campaigns
     case backfills
     case audit
+    case control
   }
 
   /// The kind of each topic, by its name in Kafka.
@@ -27,9 +28,15 @@ struct ConsoleTopics: Sendable {
   let workers: [String]
   /// The prefix of every topic's name.
   let prefix: String
+  /// The group of the processes that write to the database; nil if the configuration has no database.
+  let postgres: String?
+  /// Whether alerts are posted to a webhook.
+  let postsAlerts: Bool
 
   init(_ catalog: TopicCatalog, _ configuration: MillraceConfiguration) {
     prefix = configuration.topics.prefix
+    postgres = configuration.postgres.url.map { _ in configuration.topics.prefix + PostgresSettings.group }
+    postsAlerts = configuration.alerts.webhook.isConfigured
     workers = configuration.workerNames
     var kinds: [String: Kind] = [:]
     for topic in catalog.topics { kinds[topic.topic] = Self.kind(of: topic.name, workers: workers) }
@@ -43,6 +50,7 @@ struct ConsoleTopics: Sendable {
     case CampaignRecord.topic: return .campaigns
     case "millrace.backfills": return .backfills
     case AuditRecord.topic: return .audit
+    case WorkerTopics.controlTopic: return .control
     default: break
     }
     if name.hasPrefix(TopicSelection.familyPrefix) {
@@ -58,6 +66,11 @@ struct ConsoleTopics: Sendable {
       }
     }
     return nil
+  }
+
+  /// Returns the consumer group of a worker.
+  func group(of worker: String) -> String {
+    WorkerTopics(worker: worker, inputs: [], delays: [], prefix: prefix).group
   }
 
   /// Returns the names of topics whose kind matches, sorted.
@@ -98,7 +111,7 @@ struct ConsoleTopics: Sendable {
     case .retry(_, let delay)?: "retry \(DurationText.text(delay))"
     case .replay?: "replay"
     case .deadLetters?: "dead letters"
-    case .operations?, .campaigns?, .backfills?, .audit?, nil: topic
+    case .operations?, .campaigns?, .backfills?, .audit?, .control?, nil: topic
     }
   }
 }

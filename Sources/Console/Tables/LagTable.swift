@@ -13,6 +13,8 @@ struct ClusterFacts: Sendable {
   var committed: [String: [TopicPartition: Int64]] = [:]
   /// The timestamp of the first record at or after a committed offset. It is nil if only transaction markers follow.
   var oldest: [TopicPartition: [Int64: Timestamp?]] = [:]
+  /// The members of each group, by the group's name; nil if the cluster does not tell them.
+  var members: [String: [GroupMember]]?
   /// When the survey ended; nil before the first one.
   var at: Timestamp?
 }

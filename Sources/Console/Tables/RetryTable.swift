@@ -37,6 +37,8 @@ struct RetryTable: Sendable {
     var delay: String
     var waiting: Int
     var due: [Due: Int]
+    /// The waiting records by the reason of their delay.
+    var reasons: [String: Int] = [:]
     /// When the next record is due.
     var next: Timestamp?
   }
@@ -44,6 +46,7 @@ struct RetryTable: Sendable {
   private struct Waiting: Sendable {
     var offset: Int64
     var due: Timestamp
+    var reason: String
   }
 
   /// The largest number of records to keep in memory, for all retry topics together. Further records are not counted.
@@ -53,9 +56,9 @@ struct RetryTable: Sendable {
   private var count = 0
 
   /// Adds a record of a retry topic.
-  mutating func add(_ partition: TopicPartition, offset: Int64, due: Timestamp) {
+  mutating func add(_ partition: TopicPartition, offset: Int64, due: Timestamp, reason: String) {
     guard count < Self.limit else { return }
-    waiting[partition, default: []].append(Waiting(offset: offset, due: due))
+    waiting[partition, default: []].append(Waiting(offset: offset, due: due, reason: reason))
     count += 1
   }
 
@@ -75,6 +78,7 @@ struct RetryTable: Sendable {
       for record in waiting[TopicPartition(topic: topic, partition: number)] ?? [] {
         row.waiting += 1
         row.due[Due(in: record.due - now), default: 0] += 1
+        row.reasons[record.reason, default: 0] += 1
         if record.due < row.next ?? Timestamp(millisecondsSince1970: .max) { row.next = record.due }
       }
     }

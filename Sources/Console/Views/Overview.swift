@@ -42,6 +42,8 @@ struct Overview: Sendable {
   var deadlines: Deadlines?
   var runs: [RunSummary]?
   var audit: [AuditSurvey.Line]?
+  /// The conditions that need attention, the first cause first.
+  var conditions: [AlertCondition] = []
 }
 
 extension ConsoleTables {

@@ -42,13 +42,22 @@ extension OverviewView {
     return "<section id=\"glance\" aria-label=\"At a glance\">\(trouble)<ul class=\"tiles\">\(tiles)</ul></section>\n"
   }
 
+  private static let shownConditions = 20
+
   private var trouble: HTML {
     let problems = state.problems.sorted { $0.key < $1.key }.map { part, words -> HTML in
       "<p class=\"banner bad\" role=\"status\"><strong>\(part):</strong> \(words)</p>"
     }
     guard problems.isEmpty else { return "\(problems)" }
     if state.surveyedAt == nil { return "<p class=\"banner\" role=\"status\">Kafka has not answered yet.</p>" }
-    guard !state.isCaughtUp else { return "" }
+    guard !state.isCaughtUp else {
+      let conditions = state.conditions.prefix(Self.shownConditions).map { condition -> HTML in
+        """
+        <p class="banner bad" role="status"><strong>\(condition.kind.rawValue):</strong> \(condition.subject): \(condition.what) → \(condition.remedy)</p>
+        """
+      }
+      return "\(conditions)"
+    }
     return
       "<p class=\"banner\" role=\"status\">Still reading: the counts of dead letters, campaigns and actions are incomplete.</p>"
   }

@@ -11,7 +11,7 @@ extension MillraceConfiguration {
   private static let waits: ClosedRange<Duration> = .milliseconds(10)...(.seconds(3_600))
 
   private static let keys: [Setting<MillraceConfiguration>] =
-    kafkaKeys + appStoreKeys + ingressKeys + consoleKeys + postgresKeys + privacyKeys
+    kafkaKeys + appStoreKeys + ingressKeys + consoleKeys + alertKeys + postgresKeys + privacyKeys
     + processKeys
 
   private static let kafkaKeys: [Setting<MillraceConfiguration>] = [

@@ -11,7 +11,7 @@ extension MillraceConfiguration {
     }
     return brokenAppRelations(problem) + brokenWorkerRelations(problem) + brokenKafkaRelations(problem)
       + brokenIngressRelations(problem) + brokenConsoleRelations(problem) + brokenPostgresRelations(problem)
-      + brokenClockRelations(problem)
+      + brokenClockRelations(problem) + brokenAlertRelations(problem)
   }
 
   private typealias Describe = (_ what: String, _ key: String, _ remedy: String) -> MillraceError.Problem

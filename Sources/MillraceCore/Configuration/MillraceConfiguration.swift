@@ -26,6 +26,8 @@ public struct MillraceConfiguration: Sendable, Hashable {
   package var ingress = IngressSettings()
   /// The operator's console.
   package var console = ConsoleSettings()
+  /// The conditions that need attention, and the receiver of alerts.
+  package var alerts = AlertSettings()
   /// The database that `millrace-postgres` writes to.
   package var postgres = PostgresSettings()
   /// `privacy`

@@ -1,27 +1,53 @@
 // Checks when the certificates of the configuration expire.
 
-internal import AppStore
+package import AppStore
 internal import AppStoreServerAPI
-internal import MillraceCore
+package import MillraceCore
+
+/// A certificate that expires within 21 days, or has expired.
+package struct ExpiringCertificate: Sendable, Hashable {
+  /// The key of the configuration that names the file.
+  package var key: String
+  /// The file.
+  package var path: String
+  /// The end of its validity.
+  package var end: Timestamp
+
+  /// The action to take.
+  package static let remedy = "renew it; processes read the new file without a restart"
+
+  /// Creates a certificate.
+  package init(key: String, path: String, end: Timestamp) { (self.key, self.path, self.end) = (key, path, end) }
+}
 
 /// Checks the certificates of the ingress and of clients.
-enum CertificateChecks {
-  static func findings(
-    _ configuration: MillraceConfiguration, workers forms: [WorkerSettingsForm], at now: Timestamp
-  ) -> [DoctorFinding] {
+package enum CertificateChecks {
+  /// Returns the certificates that this process can read and that expire soon, without those in settings of workers.
+  package static func expiring(_ configuration: MillraceConfiguration, at now: Timestamp) -> [ExpiringCertificate] {
+    certificates(configuration, workers: []).filter { $0.end - now < CertificateExpiry.notice }
+  }
+
+  private static func certificates(
+    _ configuration: MillraceConfiguration, workers forms: [WorkerSettingsForm]
+  ) -> [ExpiringCertificate] {
     let own = configuration.files(workers: forms).filter { file in
       ["certificate", "certificateFile", "ssl.certificate.location"].contains { file.key.hasSuffix(".\($0)") }
     }
-    var ends: [(key: String, path: String, end: Timestamp)] = []
-    for (key, path) in own {
-      // The check of files reports one that cannot be read.
-      if let end = TLSFiles.end(ofCertificate: path) { ends.append((key, path, end)) }
+    // The check of files reports one that cannot be read.
+    return own.compactMap { key, path in
+      TLSFiles.end(ofCertificate: path).map { ExpiringCertificate(key: key, path: path, end: $0) }
     }
-    let soon = ends.filter { $0.end - now < CertificateExpiry.notice }.map { key, path, end in
+  }
+
+  static func findings(
+    _ configuration: MillraceConfiguration, workers forms: [WorkerSettingsForm], at now: Timestamp
+  ) -> [DoctorFinding] {
+    let ends = certificates(configuration, workers: forms)
+    let soon = ends.filter { $0.end - now < CertificateExpiry.notice }.map { certificate in
       DoctorFinding(
-        .certificates, end <= now ? .failure : .warning,
-        end <= now ? "\(path) expired at \(end.rfc3339)" : "\(path) expires at \(end.rfc3339)", of: key,
-        remedy: "renew it; processes read the new file without a restart")
+        .certificates, certificate.end <= now ? .failure : .warning,
+        "\(certificate.path) \(certificate.end <= now ? "expired" : "expires") at \(certificate.end.rfc3339)",
+        of: certificate.key, remedy: ExpiringCertificate.remedy)
     }
     guard soon.isEmpty else { return soon }
     let days = CertificateExpiry.notice.components.seconds / 86_400

@@ -38,6 +38,8 @@ package struct Doctor: Sendable {
     package var forms: [WorkerSettingsForm] = []
     /// HTTP servers that only the settings of a worker type name.
     package var endpoints: [EndpointAddress] = []
+    /// Returns what `millrace status` finds, apart from what other checks find.
+    package var conditions: (@Sendable () async throws -> [DoctorFinding])?
     /// Checks the database; nil if none is configured.
     package var postgres: (@Sendable () -> DoctorFinding?)?
 
@@ -108,7 +110,7 @@ package struct Doctor: Sendable {
     } catch {
       try add([DoctorFinding(.cluster, error)])
       try add(
-        [DoctorFinding.Check.topics, .replicas, .durability, .transactions, .probe, .workers].map {
+        [DoctorFinding.Check.topics, .replicas, .durability, .transactions, .probe, .workers, .conditions].map {
           DoctorFinding($0, .skipped, "the cluster did not answer")
         })
       return nil
@@ -137,6 +139,11 @@ package struct Doctor: Sendable {
       survey.cluster.isEmbedded
         ? [DoctorFinding(.workers, .skipped, "an embedded cluster does not tell who is in a group")]
         : await WorkerChecks.findings(of: configuration, kafka, timeout: options.timeout))
+    if let conditions = options.conditions {
+      do { try add(try await conditions()) } catch is CancellationError { throw CancellationError() } catch {
+        try add([DoctorFinding(.conditions, error)])
+      }
+    }
     guard !options.skipped.contains(.probe) else {
       try add([DoctorFinding(.probe, .skipped, "by option")])
       return log

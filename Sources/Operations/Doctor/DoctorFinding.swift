@@ -27,6 +27,8 @@ package struct DoctorFinding: Sendable, Hashable {
     case probe
     /// Every configured worker has a process.
     case workers
+    /// Nothing that `millrace status` shows needs attention.
+    case conditions
     /// The HTTP servers that workers need answer.
     case endpoints
     /// The database answers.

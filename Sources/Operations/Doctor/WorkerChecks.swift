@@ -10,14 +10,17 @@ package enum WorkerChecks {
   package static func members(
     of configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, timeout: Duration
   ) async throws(KafkaError) -> [String: [GroupMember]] {
-    let admin = KafkaAdmin(kafka)
-    var members: [String: [GroupMember]] = [:]
-    for name in configuration.workerNames {
-      let topics = WorkerTopics(worker: name, inputs: [], delays: [], prefix: configuration.topics.prefix)
-      members[name] = try await admin.members(ofGroup: topics.group, timeout: timeout)
+    let groups = configuration.workerNames.map { name in
+      (name, WorkerTopics(worker: name, inputs: [], delays: [], prefix: configuration.topics.prefix).group)
     }
-    return members
+    guard !groups.isEmpty else { return [:] }
+    let members = try await KafkaAdmin(kafka).members(ofGroups: groups.map { $0.1 }, timeout: timeout)
+    return Dictionary(groups.map { ($0.0, members[$0.1] ?? []) }) { $1 }
   }
+
+  /// The action to take if no process of a worker runs.
+  package static let remedy =
+    "start it, and read the last line of its log; remove its entry under workers if it is not needed"
 
   static func findings(
     of configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, timeout: Duration
@@ -36,8 +39,7 @@ package enum WorkerChecks {
     guard absent.isEmpty else {
       return absent.map {
         DoctorFinding(
-          .workers, .failure, "no process of the worker runs", of: $0,
-          remedy: "start it, and read the last line of its log; remove its entry under workers if it is not needed")
+          .workers, .failure, "no process of the worker runs", of: $0, remedy: remedy)
       }
     }
     let processes = members.values.reduce(0, +)

@@ -59,9 +59,11 @@ extension ProcessRights {
       [
         .reads(
           "appstore.notifications.*", "appstore.events.*", "millrace.quarantine", "millrace.<worker>.*",
-          "millrace.operations", "millrace.campaigns", "millrace.backfills", "millrace.audit"),
+          "millrace.operations", "millrace.campaigns", "millrace.backfills", "millrace.audit", "millrace.control"),
         .writes("millrace.operations", "millrace.backfills", "millrace.audit", when: "with `--allow-actions`"),
-        .describes(group: "millrace.<worker>"),
+        .writes("millrace.control", when: "with `alerts.webhook`"),
+        .describes(group: "millrace.<worker>"), .describes(group: "millrace.postgres", when: "with `postgres.url`"),
+        .member(of: "millrace.alerts", when: "with `alerts.webhook`"),
       ]),
     ProcessRights(
       .program, "`millrace backfill`, also with `--follow`", ["millrace-backfill"],
@@ -155,9 +157,12 @@ extension ProcessRights {
     ProcessRights(
       .command, "`millrace doctor`", ["millrace-cli-doctor"],
       [
-        .reads("millrace.control", "appstore.notifications.tests"),
+        .reads(
+          "appstore.notifications.*", "appstore.events.*", "millrace.quarantine", "millrace.<worker>.*",
+          "millrace.operations", "millrace.campaigns", "millrace.backfills", "millrace.audit", "millrace.control"),
         .everyTopic("describes every topic", .reads, .describe),
         .writes("millrace.control"), .describes(group: "millrace.<worker>"),
+        .describes(group: "millrace.postgres", when: "with `postgres.url`"),
         .everyTopic("every topic", .settings, .describeConfigs),
       ]),
     ProcessRights(
@@ -165,8 +170,8 @@ extension ProcessRights {
       [
         .reads(
           "appstore.notifications.*", "appstore.events.*", "millrace.quarantine", "millrace.<worker>.*",
-          "millrace.operations", "millrace.campaigns", "millrace.backfills", "millrace.audit"),
-        .describes(group: "millrace.<worker>"),
+          "millrace.operations", "millrace.campaigns", "millrace.backfills", "millrace.audit", "millrace.control"),
+        .describes(group: "millrace.<worker>"), .describes(group: "millrace.postgres", when: "with `postgres.url`"),
       ]),
     ProcessRights(
       .program, "`millrace topics`", ["millrace-topics"],
@@ -202,7 +207,7 @@ extension ProcessRights {
         .reads(
           "appstore.subscriptions", "appstore.purchases", "appstore.entitlements", "appstore.events.*",
           "appstore.decoded.*"),
-        .member(of: "millrace.postgres"),
+        .writes("millrace.control"), .member(of: "millrace.postgres"),
       ]),
     ProcessRights(
       .outside, "your systems, and consumers without a worker", [],

@@ -94,8 +94,9 @@ extension ProcessRights.Clause {
   }
 
   /// The group that the process joins.
-  static func member(of group: String) -> Self {
-    Self(column: .identities, names: [group], resource: .group, operations: [.read], words: "group")
+  static func member(of group: String, when condition: String? = nil) -> Self {
+    Self(
+      column: .identities, condition: condition, names: [group], resource: .group, operations: [.read], words: "group")
   }
 
   /// A group that the process describes without joining it.

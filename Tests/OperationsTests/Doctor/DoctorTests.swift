@@ -327,7 +327,9 @@ struct DoctorClusterTests {
     #expect(cluster.severity == .failure && cluster.remedy?.contains("kafka.bootstrapServers") == true)
     let skipped = summary.findings.filter { $0.severity == .skipped }.map(\.check)
     #expect(
-      skipped == [.topics, .replicas, .durability, .transactions, .probe, .workers, .apple, .testNotification])
+      skipped == [
+        .topics, .replicas, .durability, .transactions, .probe, .workers, .conditions, .apple, .testNotification,
+      ])
     #expect(summary.status == .failure && summary.sentence.contains("skipped"))
   }
 
