@@ -425,8 +425,8 @@ let package = Package(
       [
         "TestEnvironment", "Console", "millrace-console", "AppStoreSigning", "Operations", "RenewalExtensions",
         "MillraceCore",
-        "MillraceRecords", "MillraceWorker", "MillraceTesting", "KafkaClient", "AppStore", "MillraceTime",
-        asyncHTTPClient, crypto, httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1,
+        "MillraceRecords", "MillraceWorker", "MillraceTesting", "KafkaClient", "AppStore", "AppStoreServerAPI",
+        "MillraceTime", asyncHTTPClient, crypto, httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1,
       ]),
     tests(
       "RenewalExtensions",

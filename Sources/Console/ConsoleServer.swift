@@ -29,6 +29,8 @@ package struct ConsoleOptions: Sendable, Hashable {
 package struct ConsoleServer: Service {
   private let reader: ConsoleReader
   private let front: ConsoleFront
+  /// Nil if no alerts are posted.
+  private let alerts: AlertPoster?
   private let logger: Logger
 
   /// Creates a console. It connects to Kafka when it runs.
@@ -38,7 +40,11 @@ package struct ConsoleServer: Service {
     clock: MillraceClock, logger: Logger, onListening: @escaping @Sendable (Int) async -> Void = { _ in }
   ) {
     let topics = ConsoleTopics(catalog, configuration)
-    let store = ConsoleStore(topics, deadLetters: configuration.console.deadLetters, clock: clock)
+    let store = ConsoleStore(
+      topics, deadLetters: configuration.console.deadLetters, alerts: configuration.alerts, clock: clock)
+    alerts =
+      configuration.alerts.webhook.isConfigured
+      ? AlertPoster(configuration: configuration, kafka: kafka, store: store, logger: logger) : nil
     reader = ConsoleReader(configuration: configuration, kafka: kafka, topics: topics, store: store, logger: logger)
     let connection = LogConnection(kafka)
     let responder = ConsoleResponder(
@@ -57,7 +63,8 @@ package struct ConsoleServer: Service {
     var quiet = logger
     quiet.logLevel = max(.notice, logger.logLevel)
     // Services stop in reverse order. The front stops first because it shows what the reader collects.
-    try await ServiceGroup(configuration: .init(services: [reader, front], logger: quiet)).run()
+    let services: [any Service] = [reader] + (alerts.map { [$0] } ?? []) + [front]
+    try await ServiceGroup(configuration: .init(services: services, logger: quiet)).run()
   }
 }
 

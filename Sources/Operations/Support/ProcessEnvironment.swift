@@ -10,4 +10,6 @@
 package enum ProcessEnvironment {
   /// The variables by name.
   package static var current: [String: String] { ProcessInfo.processInfo.environment }
+  /// The name of the machine or the pod; nil if the environment does not have it.
+  package static var hostName: String? { current["HOSTNAME"] }
 }

@@ -115,7 +115,7 @@ With `own`, only its own workers: the part whose changes restart its pods. JSON 
 {{- if not (has "tls" $grants) -}}
 {{- with $config.ingress -}}{{- $_ := unset . "tls" -}}{{- end -}}
 {{- end -}}
-{{- range $name := list "console" "postgres" "privacy" -}}
+{{- range $name := list "alerts" "console" "postgres" "privacy" -}}
 {{- if not (has $name $grants) -}}{{- $_ := unset $config $name -}}{{- end -}}
 {{- end -}}
 {{- range $key := list "apps" "workers" -}}

@@ -7,7 +7,7 @@ The processes of this release. Returns {"processes": […]} as JSON. Each proces
   command    the program and its arguments; the configuration file is in MILLRACE_CONFIG
   workers    the names of the workers it runs
   families   the notification families it reads, by worker; `events.<worker>` stands for a topic of events
-  grants     the credentials and settings it gets: tls, sharedSecrets, api, receivers, handlers, provider, registry, postgres, privacy, console
+  grants     the credentials and settings it gets: tls, sharedSecrets, api, receivers, handlers, provider, registry, postgres, privacy, console, alerts
   port       its port besides the admin port; 0: none
   settings   its values
   image      its image
@@ -88,7 +88,7 @@ The processes of this release. Returns {"processes": […]} as JSON. Each proces
 {{- if $values.console.allowActions -}}{{- $command = append $command "--allow-actions" -}}{{- end -}}
 {{- if $values.console.showPayloads -}}{{- $command = append $command "--show-payloads" -}}{{- end -}}
 {{- $all = append $all (dict "name" "console" "place" "console" "kind" "Deployment" "command" $command
-  "workers" (list) "families" (dict) "grants" (list "console") "port" (int (dig "console" "port" 8081 $values.config))
+  "workers" (list) "families" (dict) "grants" (list "console" "alerts") "port" (int (dig "console" "port" 8081 $values.config))
   "settings" $values.console "image" $values.image) -}}
 {{- end -}}
 {{- if $values.postgres.enabled -}}

@@ -96,8 +96,9 @@ def test_every_deployment_has_the_same_configuration_path():
         assert f"./deploy/millrace.yaml:{place}:ro" in service["volumes"]
 
 
-# The folder of secrets in the compose file and the units for each grant of the chart. The console has no secret.
+# The folder of secrets in the compose file and the units for each grant of the chart. The pages of the console need no secret.
 FOLDERS = {
+    "alerts": "alerts",
     "api": "api",
     "provider": "provider",
     "receivers": "receivers",

@@ -1,0 +1,62 @@
+// The state of alerts on `millrace.control`, so that a process that restarts posts nothing again. A record is written before
+// the first attempt, so that every attempt has the same `webhook-id`, and after the receiver has taken the post.
+
+internal import AppStore
+internal import KafkaClient
+internal import MillraceRecords
+
+/// The record of an episode.
+enum AlertRecord {
+  private static let kind = "alert"
+
+  private static func key(_ id: String) -> String { "\(kind)/\(id)" }
+
+  static func record(of episode: AlertEpisode, to topic: String) -> ProducerRecord {
+    let json: JSONObject = [
+      "kind": .string(kind), "condition": .string(episode.condition.kind.rawValue),
+      "of": .string(episode.condition.subject), "detail": .string(episode.condition.what),
+      "do": .string(episode.condition.remedy), "since": .string(episode.since.rfc3339),
+      "posted": .bool(episode.isPosted),
+    ]
+    return ProducerRecord(
+      topic: topic, partition: 0, key: Array(key(episode.condition.id).utf8), value: json.serialized(),
+      headers: [RecordHeader("content-type", "application/json")])
+  }
+
+  static func tombstone(of episode: AlertEpisode, on topic: String) -> ProducerRecord {
+    ProducerRecord(topic: topic, partition: 0, key: Array(key(episode.condition.id).utf8), value: nil)
+  }
+
+  /// Reads the episode of a record; nil for other kinds, and for conditions that only a later version knows.
+  static func episode(_ value: [UInt8]) throws -> AlertEpisode? {
+    let json = try JSONObject(parsing: value)
+    guard json["kind"] == .string(kind), case .string(let name)? = json["condition"],
+      let condition = AlertCondition.Kind(rawValue: name), case .string(let subject)? = json["of"],
+      case .string(let what)? = json["detail"], case .string(let remedy)? = json["do"],
+      case .string(let text)? = json["since"], let since = Timestamp(rfc3339: text)
+    else { return nil }
+    return AlertEpisode(
+      condition: AlertCondition(kind: condition, subject: subject, what: what, remedy: remedy), since: since,
+      isPosted: json["posted"] == .bool(true))
+  }
+
+  /// Returns the episodes on the topic.
+  static func episodes(in log: any RecordLog, _ topic: String) async throws -> [AlertEpisode] {
+    let episodes = EpisodeTable()
+    try await log.scan(TopicPartition(topic: topic, partition: 0), from: .earliest, to: .highWatermark, upTo: 500) {
+      for record in $0 { await episodes.fold(record) }
+    }
+    return await episodes.all.values.sorted { $0.condition.id < $1.condition.id }
+  }
+
+  private actor EpisodeTable {
+    private(set) var all: [String: AlertEpisode] = [:]
+
+    func fold(_ record: ConsumerRecord) {
+      guard let key = record.key.map({ String(decoding: $0, as: UTF8.self) }), key.hasPrefix("\(AlertRecord.kind)/")
+      else { return }
+      // A damaged record of an alert is as good as none: the condition is posted again.
+      do { all[key] = try record.value.flatMap { try AlertRecord.episode($0) } } catch { all[key] = nil }
+    }
+  }
+}

@@ -1,0 +1,83 @@
+// Decides which alerts are posted: each condition once after it has held for a while, and its end once. Conditions that come
+// and go at short intervals count as one. A value without I/O or clock: time is a parameter.
+
+internal import AppStore
+internal import MillraceTime
+
+/// A condition from its beginning to its end.
+struct AlertEpisode: Sendable, Hashable {
+  /// The condition as it was posted, or as it was last seen.
+  var condition: AlertCondition
+  /// When it began.
+  var since: Timestamp
+  /// Whether the receiver has its beginning.
+  var isPosted = false
+  /// Since when it is over; nil while it holds.
+  var endedAt: Timestamp?
+}
+
+/// A post to the receiver.
+struct Alert: Sendable, Hashable {
+  var episode: AlertEpisode
+  /// Whether it says that the condition is over.
+  var isResolved: Bool { episode.isPosted }
+}
+
+/// The episodes that are not over.
+struct AlertTracker: Sendable {
+  /// The most episodes at one time, because handlers choose the reasons of dead letters. Further conditions wait.
+  static let limit = 100
+
+  private let after: Duration
+  private var episodes: [String: AlertEpisode]
+
+  /// Creates a tracker.
+  /// - Parameters:
+  ///   - after: How long a condition has to hold, or to be over, before it is posted.
+  ///   - restored: The episodes of the process that posted before.
+  init(after: Duration, restoring restored: [AlertEpisode] = []) {
+    self.after = after
+    episodes = Dictionary(restored.map { ($0.condition.id, $0) }) { $1 }
+  }
+
+  /// Takes the conditions that hold at a time.
+  mutating func observe(_ conditions: [AlertCondition], at now: Timestamp) {
+    var present: Set<String> = []
+    for condition in conditions {
+      present.insert(condition.id)
+      if episodes[condition.id] == nil {
+        guard episodes.count < Self.limit else { continue }
+        episodes[condition.id] = AlertEpisode(condition: condition, since: now)
+      } else {
+        episodes[condition.id]?.endedAt = nil
+        // What was posted stays, so that the end names the same.
+        if episodes[condition.id]?.isPosted == false { episodes[condition.id]?.condition = condition }
+      }
+    }
+    for (id, episode) in episodes where !present.contains(id) {
+      if !episode.isPosted {
+        episodes[id] = nil
+      } else if episode.endedAt == nil {
+        episodes[id]?.endedAt = now
+      }
+    }
+  }
+
+  /// Returns the posts to make at a time, the first cause first. A post stays due until it is ``posted(_:)``.
+  func due(at now: Timestamp) -> [Alert] {
+    episodes.values.filter { episode in
+      episode.isPosted ? episode.endedAt.map { now - $0 >= after } ?? false : now - episode.since >= after
+    }
+    .sorted { ($0.condition.kind.rank, $0.condition.subject) < ($1.condition.kind.rank, $1.condition.subject) }
+    .map { Alert(episode: $0) }
+  }
+
+  /// Notes that the receiver has a post.
+  mutating func posted(_ alert: Alert) {
+    if alert.isResolved {
+      episodes[alert.episode.condition.id] = nil
+    } else {
+      episodes[alert.episode.condition.id]?.isPosted = true
+    }
+  }
+}
