@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Breaks a deployment on a real Kafka, and checks what the log, status, doctor and alerts say within a minute.
+# Each row of a table breaks one thing: a worker, an endpoint, a receiver, a certificate, the configuration, Apple, Kafka.
+# The table says what the log of the process, `millrace status`, `millrace doctor` and the alerts at a real HTTP receiver
+# have to say. Two consoles run: each alert must arrive once, also after kill -9 of the one that posts, and its end once.
+#
+#   scripts/check signals          five rows; two minutes
+#   scripts/check signals --all    every row; four minutes
+#
+# Needs an installed Apache Kafka (see scripts/kafka), or it exits with 3.
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+# shellcheck source=scripts/refunds.sh
+. "$root/scripts/refunds.sh"
+
+rows=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+  --all) rows=(--all) ;;
+  *) usage "[--all]" ;;
+  esac
+  shift
+done
+cd "$root"
+scripts/kafka found >/dev/null || exit $?
+need_swift
+need_packages "${build_packages[@]}" curl kcat python3 openssl
+
+build_programs millrace millrace-ingress millrace-refunds millrace-subscriptions millrace-decoder millrace-worker \
+  millrace-postgres millrace-console appstore-simulator
+temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-signals.XXXXXX")
+clean_up_at_exit
+logs() { tail -n 20 "$temporary"/*.log >&2; }
+
+say "Starting Kafka"
+start_kafka "$temporary/kafka"
+refund_scenario 1 12 3 >"$temporary/scenario.yaml"
+start "$temporary/signals.out" python3 -B scripts/checks/signals/run.py --bin "$bin" --kafka "$kafka_servers" \
+  --directory "$temporary" "${rows[@]}"
+table=$!
+tail -n +1 -f --pid "$table" "$temporary/signals.out" &
+children+=($!)
+wait "$table" || { logs; die "a row does not hold"; }
+say "Log, status, doctor and alerts say what is broken"
