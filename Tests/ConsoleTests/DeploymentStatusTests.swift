@@ -54,7 +54,7 @@ import Testing
 
   private static var report: ProcessReport {
     var report = ProcessReport("refunds", instance: "pod-0", version: "0.1.0")
-    report.lanes = [0, 2]
+    (report.lanes, report.failingTimers) = ([0, 2], 3)
     report.circuit = ProcessReport.Circuit(isMisconfigured: true, cause: "answered 410")
     report.budgets = [
       .init(
@@ -74,7 +74,7 @@ import Testing
     #expect(!status.isComplete)
     let lines = status.lines(settings, lineWidth: nil, usesColor: false)
     #expect(words(lines[1]).prefix(7) == ["refunds", "1", "4", "90s", "3", "2", "circuit"], "\(lines)")
-    #expect(lines[1].contains("retries: 2 busy (5m), 1 timeout (5m); dead: 2 unverified"), "\(lines)")
+    #expect(lines[1].contains("3 failing timers; retries: 2 busy (5m), 1 timeout (5m); dead: 2 unverified"), "\(lines)")
     #expect(lines[2].contains("winback") && lines[2].contains("none runs") && lines[2].contains("has not run"))
     #expect(words(lines[4]) == ["getTransactionInfo", "com.example", "Production", "refunds", "30", "7"], "\(lines)")
     #expect(lines.last == "Quarantine: 5 records.")
@@ -97,7 +97,7 @@ import Testing
     #expect(
       json[0] == [
         "worker", "hasTopics", "hasRun", "processes", "lag", "oldest", "lanes", "retries", "deadLetters", "circuit",
-        "budgets",
+        "failingTimers", "budgets",
       ])
     #expect(json.last == ["at", "quarantine", "quarantined", "pauses", "postgres", "conditions"])
   }
@@ -128,6 +128,7 @@ import Testing
         "worker-not-running: winback: no process of the worker runs",
         "circuit-open: refunds: the endpoint answers as if it were misconfigured: answered 410; records wait",
         "dead-letters: refunds/unverified: 2 open dead letters: unverified",
+        "timers-failing: refunds: 3 timers failed and will fire again",
       ])
     var impatient = settings
     impatient.lag = .seconds(60)

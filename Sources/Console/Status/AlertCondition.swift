@@ -23,6 +23,8 @@ package struct AlertCondition: Sendable, Hashable {
     case quarantine
     /// A worker gave up records.
     case deadLetters = "dead-letters"
+    /// Timers of a worker fail.
+    case timersFailing = "timers-failing"
     /// A consumption request has to be answered soon.
     case deadline
     /// A worker is behind.
@@ -37,6 +39,7 @@ package struct AlertCondition: Sendable, Hashable {
       case .circuitOpen: "millraceendpointfails"
       case .quarantine: "millraceunverifiablechain"
       case .deadLetters: "millracedeadletters"
+      case .timersFailing: "millracetimersfailing"
       case .deadline: "millraceconsumptionatrisk"
       case .lag: "millracelag"
       }
@@ -94,6 +97,11 @@ extension DeploymentStatus {
         reason == "unverified"
           ? "check trust.roots, apps and their environments of this worker; then requeue"
           : "millrace dead-letters list --worker \(name) --reason \(reason) --open --each")
+    }
+    if worker.failingTimers > 0 {
+      add(
+        .timersFailing, name, "\(HumanText.count(worker.failingTimers, "timer")) failed and will fire again",
+        "the worker's log has lines `a timer failed` with the reason")
     }
     if let oldest = worker.lag.oldest, at - oldest > settings.lag {
       // The age is not in the text, so that it is the same for as long as the condition holds.

@@ -124,6 +124,7 @@ extension DeploymentStatus.Worker {
     }
     let parts: [String?] = [
       lag.hasRun ? nil : "has not run", circuit.map { _ in "circuit open" },
+      failingTimers > 0 ? HumanText.count(failingTimers, "failing timer") : nil,
       delays.isEmpty ? nil : "retries: \(delays.prefix(3).joined(separator: ", "))",
       dead.isEmpty ? nil : "dead: \(dead.prefix(3).map { "\($0.open) \($0.reason)" }.joined(separator: ", "))",
       versions.count > 1 ? "versions \(versions.joined(separator: ", "))" : nil,
@@ -173,6 +174,7 @@ extension DeploymentStatus.Worker {
       object["cause"] = circuit.cause.map { .string($0) }
       json["circuit"] = .object(object)
     }
+    json["failingTimers"] = .integer(Int64(failingTimers))
     json["budgets"] = .array(
       budgets.map { budget in
         [

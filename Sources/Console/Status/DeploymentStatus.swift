@@ -34,6 +34,8 @@ package struct DeploymentStatus: Sendable {
     var dead: [DeadLetterIndex.Group]
     /// The open circuit of its endpoint.
     var circuit: ProcessReport.Circuit?
+    /// The number of timers that fail and fire again.
+    var failingTimers = 0
     /// The use of Apple's limits by all of its processes.
     var budgets: [ProcessReport.Budget]
 
@@ -99,7 +101,8 @@ package struct DeploymentStatus: Sendable {
           ?? (reports.isEmpty ? nil : Self.processes(own)),
         retries: overview.retries.filter { $0.worker == lag.worker },
         dead: overview.deadLetters.groups.filter { $0.worker == lag.worker },
-        circuit: own.compactMap(\.circuit).first, budgets: Self.sum(own.flatMap(\.budgets)))
+        circuit: own.compactMap(\.circuit).first,
+        failingTimers: own.reduce(0) { $0 + $1.failingTimers }, budgets: Self.sum(own.flatMap(\.budgets)))
     }
     let writers = reports.filter { $0.name == ProcessReport.postgres }
     if topics.postgres != nil || !writers.isEmpty {

@@ -51,6 +51,8 @@ package struct ProcessReport: Sendable, Hashable {
   package var version: String
   /// The lanes that run.
   package var lanes: [Int32] = []
+  /// The number of timers whose last run failed and that will run again.
+  package var failingTimers = 0
   /// The open circuit; nil if it is closed, or there is none.
   package var circuit: Circuit?
   /// The endpoints of Apple that the process has called.
@@ -71,6 +73,7 @@ package struct ProcessReport: Sendable, Hashable {
   /// Whether another report has the same state apart from figures that change all the time.
   func hasState(of other: ProcessReport) -> Bool {
     key == other.key && lanes == other.lanes && circuit == other.circuit && problem == other.problem
+      && failingTimers == other.failingTimers
   }
 
   /// The key of the record.
@@ -82,6 +85,7 @@ package struct ProcessReport: Sendable, Hashable {
       "kind": .string(Self.kind), "name": .string(name), "instance": .string(instance), "version": .string(version),
       "lanes": .array(lanes.map { .integer(Int64($0)) }),
     ]
+    if failingTimers > 0 { json["failingTimers"] = .integer(Int64(failingTimers)) }
     if let circuit {
       var object: JSONObject = ["misconfigured": .bool(circuit.isMisconfigured)]
       object["cause"] = circuit.cause.map { .string($0) }
@@ -122,6 +126,7 @@ package struct ProcessReport: Sendable, Hashable {
     if case .array(let numbers)? = json["lanes"] {
       lanes = numbers.compactMap { if case .integer(let number) = $0 { Int32(exactly: number) } else { nil } }
     }
+    if case .integer(let count)? = json["failingTimers"] { failingTimers = Int(clamping: count) }
     if case .object(let object)? = json["circuit"] {
       circuit = Circuit(isMisconfigured: object["misconfigured"] == .bool(true), cause: Self.text(object["cause"]))
     }

@@ -34,6 +34,8 @@ struct LaneProgress: Sendable {
   var sources: [String: Source]
   /// The age of the oldest unfinished record; zero if there is none.
   var age: Duration
+  /// The number of timers whose last run failed and that will run again.
+  var failingTimers: Int
 }
 
 extension LaneProgress.Source {

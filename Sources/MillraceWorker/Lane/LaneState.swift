@@ -184,7 +184,9 @@ struct LaneState: Sendable {
         passed: passed.place(of: topic).map { passed[$0] } ?? 0, newest: trail(of: topic)?.newest,
         anchor: trail(of: topic)?.anchor)
     }
-    return LaneProgress(sources: sources, age: ages.oldest.map { max(.zero, now - $0) } ?? .zero)
+    return LaneProgress(
+      sources: sources, age: ages.oldest.map { max(.zero, now - $0) } ?? .zero,
+      failingTimers: ledger.timers.failingCount)
   }
 
   private func trail(of topic: String) -> FingerprintTrail? { trails.place(of: topic).map { trails[$0] } }

@@ -150,13 +150,16 @@ actor LaneSupervisor {
     releaseLedgers()
     var sources: [TopicPartition: LaneProgress.Source] = [:]
     var ledgers: [TopicPartition: PartitionMemory] = [:]
+    var failing = 0
     for (epoch, lane) in lanes where ownership.phase(of: epoch) == .running {
       guard let runner = lane.runner else { continue }
       let progress = await runner.progress
       parts.metrics.lag(age: progress.age, lane: epoch.lane)
+      failing += progress.failingTimers
       for (topic, source) in progress.sources { sources[TopicPartition(topic: topic, partition: epoch.lane)] = source }
       ledgers[TopicPartition(topic: parts.topics.ledger, partition: epoch.lane)] = await runner.ledgerMemory
     }
+    if ownership.isReady { state.note(failingTimers: failing) }
     do {
       let ranges = try await parts.log.highWatermarks(
         of: Array(sources.keys) + Array(ledgers.keys), timeout: Self.lagInterval)

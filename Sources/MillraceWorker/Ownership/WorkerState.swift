@@ -20,6 +20,7 @@ package struct WorkerReadiness: Sendable, Hashable {
 final class WorkerState: Sendable {
   private let value = Mutex(WorkerReadiness())
   private let isConfirming = Atomic(false)
+  private let timers = Mutex<[Int]>([])
   /// The lanes while the worker runs, for tests that wait until it is idle.
   let supervisor = Mutex<LaneSupervisor?>(nil)
   /// The group's reader while the worker runs.
@@ -35,6 +36,12 @@ final class WorkerState: Sendable {
       if value.rejoinReason == nil { value = WorkerReadiness(hasJoined: true, owned: owned, isReady: isReady) }
     }
   }
+
+  /// The number of failing timers: the larger one of the last two measurements, because a lane that moves has none.
+  var failingTimers: Int { timers.withLock { $0.max() ?? 0 } }
+
+  /// Records a measurement of the failing timers.
+  func note(failingTimers count: Int) { timers.withLock { $0 = $0.suffix(1) + [count] } }
 
   /// Records that the worker has lost its producer, or was fenced, and rejoins its group.
   func rejoining(_ reason: ProducerLoss.Reason) {

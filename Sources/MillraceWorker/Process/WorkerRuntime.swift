@@ -76,6 +76,7 @@ package struct WorkerRuntime: Service {
   func report(_ host: WorkerHost) async -> ProcessReport {
     var report = ProcessReport(parts.name, instance: parts.instance, version: MillraceVersion.current)
     report.lanes = await state.supervisor.withLock { $0 }?.running ?? []
+    report.failingTimers = state.failingTimers
     report.circuit = host.circuit(of: parts.name)
     report.problem = readiness.rejoinReason.map { "rejoining its group (\($0))" }
     report.budgets = (budget?.use() ?? []).map { use in

@@ -48,6 +48,8 @@ import Testing
     ),
     ("workers: {w: {families: [refunds], handler: {url: 'http://a', secretFile: s}, settings: {a: b}}}", "no settings"),
     ("ingress: {tls: {certificate: c}}", "ingress.tls.key"),
+    ("alerts: {webhook: {url: 'https://a', urlFile: f}}", "keep one of them"),
+    ("alerts: {webhook: {url: 'https://u:p@a'}}", "the URL contains a password"),
     ("ingress: {tls: {key: k}}", "ingress.tls.certificate"),
     ("ingress: {bodyTimeout: 20s}", "ingress.bodyTimeout"),
     ("ingress: {port: 9090}", "same port"),

@@ -19,7 +19,7 @@ import Testing
     var report = ProcessReport("refunds", instance: "pod-0", version: "0.1.0")
     let plain = report.record(to: "t")
     #expect(ProcessReport(try JSONObject(parsing: plain.value ?? [])) == report)
-    report.lanes = [1, 3]
+    (report.lanes, report.failingTimers) = ([1, 3], 2)
     report.circuit = .init(isMisconfigured: true, cause: "answered 410")
     report.budgets = [.init(bundleId: "a", environment: "Sandbox", endpoint: "e", perSecond: 0.125, waiting: 2)]
     report.lag = ["t": 4]

@@ -113,7 +113,8 @@ import Testing
 
   @Test func `rights that depend on an option are apart, and repeat none that the process always has`() throws {
     let console = try access("millrace-console")
-    #expect(console.sections.map(\.condition) == [nil, "with --allow-actions"])
+    #expect(
+      console.sections.map(\.condition) == [nil, "with --allow-actions", "with alerts.webhook", "with postgres.url"])
     #expect(may(console, .read, "t-millrace.audit", always: true))
     #expect(!may(console, .write, "t-millrace.audit", always: true) && may(console, .write, "t-millrace.audit"))
     for process in try everything() {
@@ -159,9 +160,11 @@ import Testing
 
   @Test func `IdempotentWrite is granted on request, and only to producers`() throws {
     let plan = try AccessPlan(workers: Self.workers, catalog: catalog, prefix: "t-", grantsIdempotentWrite: true)
-    let granted = try plan.processes().filter { $0.sections.flatMap(\.entries).contains { $0.pattern == .cluster } }
+    let granted = try (plan.processes() + plan.processes(["millrace-cli-audit"])).filter {
+      $0.sections.flatMap(\.entries).contains { $0.pattern == .cluster }
+    }
     #expect(granted.map(\.process).contains("millrace-ingress"))
-    #expect(!granted.map(\.process).contains("millrace-postgres"))
+    #expect(!granted.map(\.process).contains("millrace-cli-audit"))
     #expect(
       try self.plan.processes().allSatisfy { !$0.sections.flatMap(\.entries).contains { $0.pattern == .cluster } })
   }
