@@ -66,7 +66,10 @@ struct Checker {
 
   /// The accepted notifications without an event or a dead letter.
   var unanswered: [String] {
-    let answered = fleet.workload == nil ? Set(answers.map(\.notification)) : finished
+    // A ledger entry that was overwritten says nothing, but an event does.
+    let answered =
+      fleet.workload == nil
+      ? Set(answers.map(\.notification)) : canOverwriteLedger ? finished.union(events.map(\.notification)) : finished
     return required.subtracting(answered).subtracting(dead.keys).filter { !mayBeErased($0) }.sorted()
   }
 

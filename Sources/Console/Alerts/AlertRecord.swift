@@ -42,21 +42,17 @@ enum AlertRecord {
 
   /// Returns the episodes on the topic.
   static func episodes(in log: any RecordLog, _ topic: String) async throws -> [AlertEpisode] {
-    let episodes = EpisodeTable()
-    try await log.scan(TopicPartition(topic: topic, partition: 0), from: .earliest, to: .highWatermark, upTo: 500) {
-      for record in $0 { await episodes.fold(record) }
+    let episodes = try await log.fold(
+      TopicPartition(topic: topic, partition: 0), into: [String: AlertEpisode]()
+    ) { episodes, page in
+      for record in page {
+        guard let key = record.key.map({ String(decoding: $0, as: UTF8.self) }), key.hasPrefix("\(kind)/") else {
+          continue
+        }
+        // A damaged record of an alert is as good as none: the condition is posted again.
+        do { episodes[key] = try record.value.flatMap { try episode($0) } } catch { episodes[key] = nil }
+      }
     }
-    return await episodes.all.values.sorted { $0.condition.id < $1.condition.id }
-  }
-
-  private actor EpisodeTable {
-    private(set) var all: [String: AlertEpisode] = [:]
-
-    func fold(_ record: ConsumerRecord) {
-      guard let key = record.key.map({ String(decoding: $0, as: UTF8.self) }), key.hasPrefix("\(AlertRecord.kind)/")
-      else { return }
-      // A damaged record of an alert is as good as none: the condition is posted again.
-      do { all[key] = try record.value.flatMap { try AlertRecord.episode($0) } } catch { all[key] = nil }
-    }
+    return episodes.values.sorted { $0.condition.id < $1.condition.id }
   }
 }
