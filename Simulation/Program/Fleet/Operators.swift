@@ -113,14 +113,14 @@ final class Operators: @unchecked Sendable {
 
   // MARK: - What became of them
 
-  /// What the committed records say about the commands.
+  /// The commands and their results, according to the committed records.
   struct Work {
     fileprivate var statuses: [String: OperationsLog.Status] = [:]
     /// When the customers were erased the last time, by key.
     fileprivate(set) var erasures: [String: Timestamp] = [:]
     /// The notifications and timers of dead letters that were discarded.
     fileprivate(set) var discarded: Set<String> = []
-    /// Those of dead letters that were retried.
+    /// The notifications and timers of dead letters that were retried.
     fileprivate(set) var retried: Set<String> = []
 
     /// Whether a command has retried or discarded a dead letter.
@@ -128,7 +128,7 @@ final class Operators: @unchecked Sendable {
       statuses[OperationCommand.deadLetter(lane: letter.partition, offset: letter.offset)]?.outcome == .done
     }
 
-    /// The commands that nobody has carried out.
+    /// The commands that are not carried out.
     var open: [String] { statuses.values.filter(\.isOpen).map(\.command.id) }
 
     /// The commands that cannot be carried out for a reason that no fault explains.
@@ -164,7 +164,7 @@ final class Operators: @unchecked Sendable {
     return work
   }
 
-  /// The commands that nobody has carried out.
+  /// The commands that are not carried out.
   var open: [String] { work.open.sorted() }
 }
 
