@@ -34,7 +34,8 @@ logs() { tail -n 20 "$temporary"/*.log >&2; }
 say "Starting Kafka"
 start_kafka "$temporary/kafka"
 refund_scenario 1 12 3 >"$temporary/scenario.yaml"
-start "$temporary/signals.out" python3 -B scripts/checks/signals/run.py --bin "$bin" --kafka "$kafka_servers" \
+: >"$temporary/signals.out"
+start "$temporary/signals.out" python3 -Bu scripts/checks/signals/run.py --bin "$bin" --kafka "$kafka_servers" \
   --directory "$temporary" "${rows[@]}"
 table=$!
 tail -n +1 -f --pid "$table" "$temporary/signals.out" &
