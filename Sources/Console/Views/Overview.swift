@@ -69,7 +69,8 @@ extension ConsoleTables {
       return lag
     }
     let hasConsumption = topics.workers.contains("consumption") && exists { $0 == .events(worker: "consumption") }
-    let requests = deadlines.requests
+    // A request that was erased or dead-lettered has no event that ends it.
+    let requests = deadlines.requests.filter { $0.due > wallTime }
     return Overview(
       now: now, wallTime: wallTime, surveyedAt: facts.at, countedSince: countedSince, isCaughtUp: isCaughtUp,
       problems: problems, flow: flow.rows(now: now), workers: workers, retries: retryRows,

@@ -163,6 +163,27 @@ import Testing
     await next.crash()
   }
 
+  @Test func `an erasure that was interrupted between a discard and its result ends`() async throws {
+    let fleet = try fleet(.atLeastOnce, lanes: 1)
+    let handler = FleetHandler(Book(), Self.count)
+    try put("dead1", key: "k1", signed: .second(0), fleet)
+    let process = fleet.start("p", handler)
+    #expect(await fleet.until { !fleet.log.records(in: fleet.topics.deadLetters).isEmpty } != nil)
+    await process.crash()
+    let letter = try #require(fleet.log.records(in: fleet.topics.deadLetters).first)
+    let item = OperationCommand.deadLetter(lane: 0, offset: letter.offset)
+    try erase("k1", as: "e", lanes: 1, fleet)
+    let discard = OperationCommand(
+      id: "e/\(letter.offset)", item: item, worker: "mill", lane: 0, action: .discard, why: "the customer was erased",
+      by: "ann", at: fleet.time.clock.wallTime)
+    try fleet.log.append(OperationsRecord.command(discard).producerRecord(fleet.topics.operations))
+    let next = fleet.start("p", handler)
+    #expect(await fleet.until { isFinished("e", fleet) } != nil)
+    #expect(fleet.operations().status(of: item)?.outcome == .done)
+    #expect(fleet.log.records(in: fleet.topics.operations).count < 10)
+    await next.crash()
+  }
+
   @Test func `a worker without the secret refuses the command, and does not start where customers were erased`()
     async throws
   {
