@@ -56,6 +56,16 @@ import Testing
     #expect(posts(&tracker, { $0 < 50 }, until: 300, isUp: { $0 >= 100 }) == [])
   }
 
+  @Test func `a receiver that may have the beginning gets the end`() {
+    var tracker = AlertTracker(after: .seconds(30))
+    tracker.observe([Self.down], at: at(0))
+    // The answer to the post is lost, and the condition ends.
+    for alert in tracker.due(at: at(30)) { tracker.tried(alert) }
+    tracker.observe([], at: at(40))
+    #expect(tracker.due(at: at(60)).isEmpty)
+    #expect(tracker.due(at: at(70)).map(\.isResolved) == [true])
+  }
+
   @Test func `another process continues where the last one stopped`() {
     let posted = AlertEpisode(condition: Self.down, since: at(-60), isPosted: true)
     var tracker = AlertTracker(after: .seconds(30), restoring: [posted])
@@ -73,7 +83,7 @@ import Testing
 
   @Test func `an episode is read as it was written`() throws {
     for isPosted in [false, true] {
-      let episode = AlertEpisode(condition: Self.down, since: Self.at, isPosted: isPosted)
+      let episode = AlertEpisode(condition: Self.down, since: Self.at, isTried: true, isPosted: isPosted)
       let record = AlertRecord.record(of: episode, to: "t")
       #expect(try AlertRecord.episode(record.value ?? []) == episode)
       #expect(AlertRecord.tombstone(of: episode, on: "t").key == record.key)

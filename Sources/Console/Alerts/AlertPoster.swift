@@ -149,6 +149,7 @@ struct AlertPoster: Service {
         tracker.observe(conditions, at: clock.wallTime)
         for alert in tracker.due(at: clock.wallTime) {
           guard next <= clock.now, !Task.isCancelled else { break }
+          tracker.tried(alert)
           // Not cancelled with this task: if the receiver has the post, the topic has to say so.
           let reply = try await Task { try await send(alert, log, exchange) }.value
           if case .answered(.taken, _) = reply {

@@ -37,7 +37,7 @@ enum AlertRecord {
     else { return nil }
     return AlertEpisode(
       condition: AlertCondition(kind: condition, subject: subject, what: what, remedy: remedy), since: since,
-      isPosted: json["posted"] == .bool(true))
+      isTried: true, isPosted: json["posted"] == .bool(true))
   }
 
   /// Returns the episodes on the topic.

@@ -10,6 +10,8 @@ struct AlertEpisode: Sendable, Hashable {
   var condition: AlertCondition
   /// When it began.
   var since: Timestamp
+  /// Whether the receiver may have its beginning, because a post was tried.
+  var isTried = false
   /// Whether the receiver has its beginning.
   var isPosted = false
   /// Since when it is over; nil while it holds.
@@ -55,9 +57,11 @@ struct AlertTracker: Sendable {
       }
     }
     for (id, episode) in episodes where !present.contains(id) {
-      if !episode.isPosted {
+      if !episode.isPosted, !episode.isTried {
         episodes[id] = nil
       } else if episode.endedAt == nil {
+        // A receiver that may have the beginning gets the end.
+        episodes[id]?.isPosted = true
         episodes[id]?.endedAt = now
       }
     }
@@ -71,6 +75,9 @@ struct AlertTracker: Sendable {
     .sorted { ($0.condition.kind.rank, $0.condition.subject) < ($1.condition.kind.rank, $1.condition.subject) }
     .map { Alert(episode: $0) }
   }
+
+  /// Notes that a post is tried.
+  mutating func tried(_ alert: Alert) { episodes[alert.episode.condition.id]?.isTried = true }
 
   /// Notes that the receiver has a post.
   mutating func posted(_ alert: Alert) {
