@@ -137,21 +137,25 @@ import Testing
     }
   }
 
-  @Test func `an erasure discards a dead letter that an operator has told the worker to retry`() async throws {
-    let fleet = try fleet(.transactional, lanes: 1)
-    let handler = FleetHandler(Book(), Self.count)
-    try put("dead1", key: "k1", signed: .second(0), fleet)
-    let process = fleet.start("p", handler)
+  /// Makes a dead letter of a customer. Its process is gone afterwards.
+  private func deadLetter(of key: String, _ fleet: WorkerFleet) async throws -> (item: String, offset: Int64) {
+    try put("dead1", key: key, signed: .second(0), fleet)
+    let process = fleet.start("p", FleetHandler(Book(), Self.count))
     #expect(await fleet.until { !fleet.log.records(in: fleet.topics.deadLetters).isEmpty } != nil)
     await process.crash()
-    let letter = try #require(fleet.log.records(in: fleet.topics.deadLetters).first)
-    let item = OperationCommand.deadLetter(lane: 0, offset: letter.offset)
+    let offset = try #require(fleet.log.records(in: fleet.topics.deadLetters).first).offset
+    return (OperationCommand.deadLetter(lane: 0, offset: offset), offset)
+  }
+
+  @Test func `an erasure discards a dead letter that an operator has told the worker to retry`() async throws {
+    let fleet = try fleet(.transactional, lanes: 1)
+    let item = try await deadLetter(of: "k1", fleet).item
     let retry = OperationCommand(
       id: "r", item: item, worker: "mill", lane: 0, action: .requeue, why: "mended", by: "bob",
       at: fleet.time.clock.wallTime)
     try fleet.log.append(OperationsRecord.command(retry).producerRecord(fleet.topics.operations))
     try erase("k1", as: "e", lanes: 1, fleet)
-    let next = fleet.start("p", handler)
+    let next = fleet.start("p", FleetHandler(Book(), Self.count))
     #expect(await fleet.until { isFinished("e", fleet) } != nil)
     let results = fleet.log.records(in: fleet.topics.operations).compactMap { record -> OperationResult? in
       if case .result(let result)? = OperationsRecord(record) { result } else { nil }
@@ -165,19 +169,13 @@ import Testing
 
   @Test func `an erasure that was interrupted between a discard and its result ends`() async throws {
     let fleet = try fleet(.atLeastOnce, lanes: 1)
-    let handler = FleetHandler(Book(), Self.count)
-    try put("dead1", key: "k1", signed: .second(0), fleet)
-    let process = fleet.start("p", handler)
-    #expect(await fleet.until { !fleet.log.records(in: fleet.topics.deadLetters).isEmpty } != nil)
-    await process.crash()
-    let letter = try #require(fleet.log.records(in: fleet.topics.deadLetters).first)
-    let item = OperationCommand.deadLetter(lane: 0, offset: letter.offset)
+    let (item, offset) = try await deadLetter(of: "k1", fleet)
     try erase("k1", as: "e", lanes: 1, fleet)
     let discard = OperationCommand(
-      id: "e/\(letter.offset)", item: item, worker: "mill", lane: 0, action: .discard, why: "the customer was erased",
+      id: "e/\(offset)", item: item, worker: "mill", lane: 0, action: .discard, why: "the customer was erased",
       by: "ann", at: fleet.time.clock.wallTime)
     try fleet.log.append(OperationsRecord.command(discard).producerRecord(fleet.topics.operations))
-    let next = fleet.start("p", handler)
+    let next = fleet.start("p", FleetHandler(Book(), Self.count))
     #expect(await fleet.until { isFinished("e", fleet) } != nil)
     #expect(fleet.operations().status(of: item)?.outcome == .done)
     #expect(fleet.log.records(in: fleet.topics.operations).count < 10)
