@@ -40,5 +40,5 @@ start "$temporary/signals.out" python3 -Bu scripts/checks/signals/run.py --bin "
 table=$!
 tail -n +1 -f --pid "$table" "$temporary/signals.out" &
 children+=($!)
-wait "$table" || { logs; die "a row does not hold"; }
+wait "$table" || { logs; die "$(tail -n 1 "$temporary/signals.out")"; }
 say "Log, status, doctor and alerts say what is broken"

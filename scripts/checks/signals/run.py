@@ -382,6 +382,9 @@ def main():
             return [(post["type"], post["data"]["condition"], post["data"]["of"]) for _, post in Answers.alerts]
 
     wait("the end of the killed worker", lambda: resolved in all_posts())
+    # It reads the record that waited for it.
+    late = ("alert.firing", "dead-letters", "refunds/headers")
+    wait("the dead letter of the worker that was started again", lambda: late in all_posts())
     repeated = [post for post, count in collections.Counter(all_posts()).items() if count > 1 and post[1] != "lag"]
     if repeated:
         sys.exit(f"after kill -9 posted again: {repeated}")
