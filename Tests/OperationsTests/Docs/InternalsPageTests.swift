@@ -1,18 +1,19 @@
-// `docs/internals.md` leads a newcomer through the sources, so every file that it names has to exist.
+// `docs/internals.md` and `docs/adding.md` lead a newcomer through the sources, so every file that they name has to
+// exist.
 
 import Foundation
 import TestEnvironment
 import Testing
 
 @Suite struct InternalsPageTests {
-  @Test func `every file that the page names exists`() throws {
-    let page = try Project.text("docs/internals.md")
-    let paths = Self.paths(in: page)
-    #expect(paths.count >= 40, "the page names only \(paths.count) files")
+  @Test(arguments: ["docs/internals.md", "docs/adding.md"])
+  func `every file that a page names exists`(name: String) throws {
+    let paths = Self.paths(in: try Project.text(name))
+    #expect(paths.count >= 40, "\(name) names only \(paths.count) files")
     let missing = paths.filter { path in
       !FileManager.default.fileExists(atPath: Project.path(path))
     }
-    #expect(missing == [], "docs/internals.md names files that do not exist")
+    #expect(missing == [], "\(name) names files that do not exist")
   }
 
   @Test func `a path is read whole, once, and without the arguments of a script`() {
@@ -23,9 +24,10 @@ import Testing
     #expect(Self.paths(in: page) == ["Sources/A/B+C.swift", "Tests/A.swift", "docs/a.md", "scripts/check"])
   }
 
-  /// The folders whose files the page names.
+  /// The folders whose files the pages name.
   private static let folders = [
-    "Sources/", "Tests/", "ProcessTests/", "docs/", "scripts/", "scenarios/", "topics/", "helm/", "deploy/",
+    "Sources/", "Tests/", "ProcessTests/", "Simulation/", "docs/", "scripts/", "scenarios/", "topics/", "helm/",
+    "deploy/",
   ]
 
   /// Returns the paths in backquotes, sorted and without repetitions.
