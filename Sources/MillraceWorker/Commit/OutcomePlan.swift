@@ -43,6 +43,14 @@ struct OutcomePlan: Sendable {
   /// The digest of the outcome, which decides whether `--reapply` publishes its events.
   var digest: UInt32 = 0
 
+  /// Whether the record will not run again.
+  var isFinal: Bool {
+    switch ending {
+    case .done, .dead: true
+    case .delayed, .again, .undeclared: false
+    }
+  }
+
   /// Whether a reapply has led to the outcome that the notification had already. Its events are not published again.
   func isUnchanged(replacing digest: UInt32?) -> Bool { ending == .done && digest == self.digest }
 
@@ -125,7 +133,7 @@ struct OutcomePlanner: Sendable {
     let cause = OutcomeRecords.Cause(
       id: item.id, key: item.envelope.subject ?? String(decoding: item.key, as: UTF8.self),
       traceParent: item.envelope.traceParent,
-      revision: item.isReapplied ? item.replay?.id : nil)
+      revision: item.reapply)
     var plan: OutcomePlan
     switch outcome.decision {
     case .done(let results): return try done(results, outcome, cause, now: now)

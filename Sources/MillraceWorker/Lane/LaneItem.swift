@@ -142,6 +142,9 @@ struct LaneItem: Sendable {
   var replay: DeliveryHistory.Replay? { content.history.replay }
   /// Whether the handler runs even if the notification was handled before.
   var isReapplied: Bool { content.history.reapplies }
+  /// The name of the record in a replay with `--reapply`; nil for other records. A replay can have several records of a
+  /// notification, because Apple posts some more than once.
+  var reapply: String? { isReapplied ? replay.map { "\($0.id)/\(content.history.first)" } : nil }
   /// Whether the record is a requeued dead letter.
   var isRequeued: Bool { content.history.isRequeued }
   /// When the record was first written to Kafka.

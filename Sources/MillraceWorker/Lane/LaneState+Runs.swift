@@ -32,7 +32,7 @@ extension LaneState {
     var (job, item) = (job, item)
     let attempt: Int
     // Ask the ledger first: a notification that is done or dead neither waits nor counts as the cause of a crash.
-    switch ledger.verdict(for: id, arriving: item.arrival, hasPassed: hasPassed) {
+    switch ledger.verdict(for: id, arriving: item.arrival, reapply: item.reapply, hasPassed: hasPassed) {
     case .run(let next):
       if next > item.attempt {
         rules.logger.warning(

@@ -339,7 +339,7 @@ extension LaneState {
   /// strict order are written to the same one.
   private mutating func move(_ item: LaneItem, to delayIndex: Int, now: Timestamp) {
     var write = LaneWrite(lane: epoch, finishes: item.position)
-    switch ledger.verdict(for: item.ledgerID, arriving: item.arrival) {
+    switch ledger.verdict(for: item.ledgerID, arriving: item.arrival, reapply: item.reapply) {
     case .skip(let reason): rules.metrics.skipped(reason.rawValue, type: item.typeLabel)
     case .reapply: write.records = [rules.planner.moved(item, to: delayIndex, now: now)]
     case .run(let attempt):

@@ -37,7 +37,13 @@ extension Ledger {
       }
     case .again, .undeclared: break
     }
+    if let reapply = item.reapply, plan.isFinal {
+      entries.append(.handled(LedgerKey(id: reapply), Handled(.done(digest: plan.digest), at: now)))
+    }
     #if PLANTED_FAULTS
+      if PlantedFault.reappliedAgain.isActive {
+        entries.removeAll { $0.name == item.reapply.map { .handled(LedgerKey(id: $0)) } }
+      }
       if PlantedFault.endFirst.isActive { return entries.reversed() }
     #endif
     return entries

@@ -42,10 +42,14 @@ enum LedgerVerdict: Sendable, Hashable {
 extension Ledger {
   /// Decides whether a record is handled. The worker asks when ``KeyedScheduler`` hands the record out, never earlier: then
   /// the outcome of an earlier copy is staged.
-  /// - Parameter hasPassed: Whether a delayed record with this state would be back by now (``RetryDelayPassage``).
+  /// - Parameters:
+  ///   - reapply: The name of a record whose handler runs although its notification is done. The ledger remembers that it
+  ///     has run, because another run could have another outcome.
+  ///   - hasPassed: Whether a delayed record with this state would be back by now (``RetryDelayPassage``).
   func verdict(
-    for id: LedgerKey, arriving arrival: Arrival, hasPassed: (Handled) -> Bool = { _ in false }
+    for id: LedgerKey, arriving arrival: Arrival, reapply: String? = nil, hasPassed: (Handled) -> Bool = { _ in false }
   ) -> LedgerVerdict {
+    if let reapply, self[LedgerKey(id: reapply)] != nil { return .skip(.duplicate) }
     #if PLANTED_FAULTS
       if PlantedFault.copiesAgain.isActive { if case .done? = self[id]?.state { return .run(attempt: 0) } }
     #endif

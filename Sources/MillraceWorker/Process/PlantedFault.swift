@@ -82,6 +82,8 @@
     case retriedAfterErasure = "retried-after-erasure"
     /// A command to retry a dead letter counts as carried out without a copy.
     case requeuedRecordLost = "requeued-record-lost"
+    /// The ledger does not remember the records that a reapply has run.
+    case reappliedAgain = "reapplied-again"
 
     /// The active defect. Set it before the first task starts.
     nonisolated(unsafe) package static var active: PlantedFault?

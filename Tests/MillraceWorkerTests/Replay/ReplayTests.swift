@@ -69,6 +69,42 @@ import Testing
     await process.crash()
   }
 
+  @Test func `a notification that Apple has posted twice has two new events with ids of their own`() async throws {
+    let fleet = try WorkerFleet(lanes: 1)
+    for _ in 0..<2 { try fleet.put("n1", key: "k") }
+    let book = Book()
+    let process = fleet.start(
+      "p", FleetHandler(book) { item, _ in try .emit(FleetHandler.Answer(id: "run \(book.runs[item.id] ?? 0)")) })
+    #expect(await fleet.until { fleet.eventIDs().count == 1 && fleet.isRead() } != nil)
+    try part(fleet, to: 2) { $0.isReapply = true }
+    #expect(await fleet.until { result(fleet)?.outcome == .done && fleet.isRead() } != nil)
+    #expect(book.runs["n1"] == 3 && fleet.eventIDs().count == 3 && Set(fleet.eventIDs()).count == 3)
+    await process.crash()
+  }
+
+  @Test(arguments: [KafkaSettings.Commit.transactional, .atLeastOnce])
+  func `a reapplied record is not handled again because an earlier one is unfinished`(
+    commit: KafkaSettings.Commit
+  ) async throws {
+    let fleet = try WorkerFleet(lanes: 1, commit: commit)
+    for number in 0..<3 { try fleet.put("n\(number)", key: "k\(number)") }
+    let (book, clock) = (Book(), fleet.time.clock)
+    let slow = FleetHandler(book) { item, _ in
+      if item.isReapplied, item.id == "n0" { try await clock.sleep(until: clock.now.advanced(by: .seconds(36_000))) }
+      return try .emit(FleetHandler.Answer(id: "run \(book.runs[item.id] ?? 0)"))
+    }
+    let first = fleet.start("p", slow)
+    #expect(await fleet.until { fleet.eventIDs().count == 3 && fleet.isRead() } != nil)
+    try part(fleet, to: 3) { $0.isReapply = true }
+    #expect(await fleet.until { fleet.eventIDs().count == 5 } != nil)
+    await first.crash()
+    let second = fleet.start(
+      "q", FleetHandler(book) { item, _ in try .emit(FleetHandler.Answer(id: "run \(book.runs[item.id] ?? 0)")) })
+    #expect(await fleet.until { fleet.eventIDs().count == 6 && fleet.isRead() } != nil)
+    #expect(book.runs == ["n0": 3, "n1": 2, "n2": 2] && Set(fleet.eventIDs()).count == 6)
+    await second.crash()
+  }
+
   @Test func `reapplying the same outcome fires no timer twice`() async throws {
     let fleet = try WorkerFleet(lanes: 1)
     try fleet.put("n1", key: "k")
