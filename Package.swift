@@ -451,7 +451,7 @@ if let simulation = Context.environment["MILLRACE_SIMULATION"] {
       dependencies: others + (others.count < dependencies.count ? ["PlantedWorker"] : []), path: path,
       swiftSettings: strict + [.define("PLANTED_FAULTS"), .unsafeFlags(flags + counting)])
   }
-  let workers = ["Refunds", "RenewalExtensions", "Consumption", "Subscriptions"]
+  let workers = ["Refunds", "RenewalExtensions", "Consumption", "Subscriptions", "HTTPWorkers", "Decoder"]
   package.targets += [
     .target(name: "CSimulation", path: "Simulation/Scheduler", linkerSettings: [.linkedLibrary("dl")]),
     planted("MillraceWorker", "Simulation/Worker"),

@@ -25,6 +25,8 @@ struct Checker {
     var notification: String
     var key: String
     var body: String
+    /// Whether a reapply has published it after another one.
+    var isReapplied: Bool
     var partition: Int32
     var offset: Int64
 
@@ -36,6 +38,7 @@ struct Checker {
       notification = Fleet.header("ce_notificationid", of: record)
       key = String(decoding: record.key ?? [], as: UTF8.self)
       body = String(decoding: record.value ?? [], as: UTF8.self)
+      isReapplied = !Fleet.header("ce_supersedes", of: record).isEmpty
       (partition, offset) = (record.partition, record.offset)
     }
 
@@ -54,8 +57,12 @@ struct Checker {
     events = fleet.cluster.records(in: fleet.topics.events).map(Event.init)
     let operators = fleet.operators.work
     self.operators = operators
+    // A reapply can set a timer again that is a dead letter.
+    let fired = Set(events.filter { $0.name == "fired" && operators.isReapplied }.compactMap { $0.field("timer") })
     dead = Dictionary(
-      fleet.cluster.records(in: fleet.topics.deadLetters).filter { !operators.hasSettled($0) }.map {
+      fleet.cluster.records(in: fleet.topics.deadLetters).filter { letter in
+        !operators.hasSettled(letter) && !(NamedTimer(letter).map { fired.contains($0.name) } ?? false)
+      }.map {
         (NamedTimer($0)?.name ?? Fleet.header("ce_id", of: $0), Fleet.header("millrace-reason", of: $0))
       }
     ) { $1 }
@@ -122,19 +129,42 @@ struct Checker {
       check("done without an event", doneWithoutEvent)
     }
     guard fleet.plan.commit == .transactional else { return problems }
-    check("events twice", repeated(events.map(\.id)))
+    check("events twice", Self.repeated(events.map { "\($0.id) \($0.type) of \($0.notification)" }))
     check("order of a key", wrongOrder)
     guard fleet.workload == nil else { return problems }
-    check("answers twice", repeated(answers.map(\.notification)))
-    check("timers twice", repeated(events.compactMap { $0.name == "fired" ? $0.field("timer") : nil }))
+    check("answers twice", Self.repeated(answers.filter { !$0.isReapplied }.map(\.notification)))
+    check("timers twice", repeatedTimers)
+    check("reapplies without an event", missingReapplies)
     check("answered and dead", answers.map(\.notification).filter { dead[$0] != nil })
     check("counts of a key", wrongCounts)
     check("timers of erased customers", timersAfterErasure)
     return problems
   }
 
-  private func repeated(_ names: [String]) -> [String] {
+  static func repeated(_ names: [String]) -> [String] {
     Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +).filter { $0.value > 1 }.keys.sorted()
+  }
+
+  /// The timers that fired more often than the handler has set them: once, and once for each reapply.
+  private var repeatedTimers: [String] {
+    let answered = Dictionary(answers.map { ("timer-\($0.notification)", 1) }, uniquingKeysWith: +)
+    let fired = Dictionary(
+      events.filter { $0.name == "fired" }.map { ($0.field("timer") ?? "", 1) }, uniquingKeysWith: +)
+    return fired.filter { $0.value > answered[$0.key] ?? 1 }.keys.sorted()
+  }
+
+  /// The notifications that a reapply has run again, and whose new events do not exist. Each run counts on, so its event
+  /// differs.
+  private var missingReapplies: [String] {
+    let ids = Set(events.map(\.id))
+    return operators.reapplied.compactMap { run, record in
+      let (id, position) = (Fleet.header("ce_id", of: record), DeliveryHistory(record).first)
+      let event = EventIdentity.id(
+        worker: fleet.topics.worker, notification: id, event: FleetHandler.Answer.eventName, ordinal: 0,
+        revision: "\(run)/\(position)")
+      let isErased = Work(id).map { operators.erasures[key(of: $0)] != nil } ?? false
+      return ids.contains(event) || isErased ? nil : "\(id) of \(run)"
+    }
   }
 
   /// The errors with which processes ended that a supervisor does not restart after. Of two processes with one name, one
@@ -182,7 +212,8 @@ struct Checker {
     let isStrict = fleet.plan.ordering == .strict
     let expected = Dictionary(grouping: fleet.accepted.filter { $0.topic == fleet.input }, by: \.key)
     let known = Set(expected.values.flatMap { $0 }.map(\.id))
-    let events = fleet.workload == nil ? answers : events.filter { known.contains($0.notification) }
+    let events =
+      fleet.workload == nil ? answers.filter { !$0.isReapplied } : events.filter { known.contains($0.notification) }
     return Dictionary(grouping: events, by: \.key).sorted { $0.key < $1.key }.compactMap { key, events in
       let order = events.sorted { $0.offset < $1.offset }.map(\.notification).filter {
         (isStrict || !fleet.isDelayed($0)) && !operators.retried.contains($0)
@@ -214,6 +245,29 @@ extension Checker {
       .mapValues { $0.map { JSONObject(String(decoding: $0.value ?? [], as: UTF8.self)) } }
   }
 
+  /// The notifications of the records on a topic, in their order.
+  func ids(in topic: String) -> [String] { fleet.cluster.records(in: topic).map { Fleet.header("ce_id", of: $0) } }
+
+  /// The keys of the notifications on the input topic that are not in the order in which they were accepted.
+  func wrongOrder(of ids: [String]) -> [String] {
+    guard !isRecreated else { return [] }
+    let accepted = fleet.accepted.filter { $0.topic == fleet.input }
+    let keys = Dictionary(accepted.map { ($0.id, $0.key) }) { $1 }
+    let found = Dictionary(grouping: ids.filter { keys[$0] != nil }) { keys[$0] ?? "" }
+    let expected = Dictionary(grouping: accepted, by: \.key).mapValues { $0.map(\.id) }
+    return found.filter { key, ids in ids != (expected[key] ?? []).filter(Set(ids).contains) }.keys.sorted()
+  }
+
+  /// The events of each key in their order.
+  var histories: [String: [JSONObject]] {
+    Dictionary(grouping: events, by: \.key).mapValues { $0.sorted { $0.offset < $1.offset }.map(\.json) }
+  }
+
+  /// The texts that a field has in the events of a name.
+  func values(of field: String, in name: String, where isWanted: (JSONObject) -> Bool = { _ in true }) -> [String] {
+    events.filter { $0.type == name }.map(\.json).filter(isWanted).compactMap { $0.text(field) }
+  }
+
   /// The newest values of a compacted topic, by key.
   func newest(in topic: String) -> [String: JSONObject] { rows(in: topic).compactMapValues(\.last) }
 
@@ -234,7 +288,7 @@ extension Checker {
     }
     let missing = expected.subtracting(values).sorted().map { "no \(name) for \($0)" }
     guard isExact else { return missing }
-    return missing + repeated(values).map { "\(name) twice for \($0)" }
+    return missing + Self.repeated(values).map { "\(name) twice for \($0)" }
       + Set(values).subtracting(expected.union(possible)).sorted().map { "\(name) for \($0)" }
   }
 }

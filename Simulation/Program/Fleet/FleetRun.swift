@@ -158,7 +158,9 @@ final class FleetRun: @unchecked Sendable {
       fleet.cluster.recreate(topic)
       recreatedTopics.insert(topic)
       required = []
-    case .replay(let from, let to): fleet.operators.replay(fleet.input, from: from, to: to)
+    case .replay(let from, let to, let isReapply):
+      let done = isReapply ? Checker(fleet, required: required).finished : nil
+      fleet.operators.replay(fleet.input, from: from, to: to, reapplying: done)
     case .retain(let share): fleet.operators.retain(fleet.input, deleted: share)
     case .compact:
       fleet.timeline.add("fault", "the ledgers are compacted")
@@ -219,6 +221,7 @@ final class FleetRun: @unchecked Sendable {
     }
     let checker = Checker(fleet, required: required)
     return checker.unanswered.isEmpty && checker.missingTimers.isEmpty
+      && (fleet.workload?.waiting(checker).isEmpty ?? true)
       && !fleet.cluster.transactions.hasOpenTransaction && fleet.machines.allSatisfy { $0.processCount == 1 }
   }
 
@@ -227,7 +230,9 @@ final class FleetRun: @unchecked Sendable {
     let checker = Checker(fleet, required: required)
     problems += checker.problems()
     if recovery == nil {
-      let rest = fleet.unread.map { "unread: \($0)" } + fleet.operators.open.map { "not carried out: \($0)" }
+      let rest =
+        fleet.unread.map { "unread: \($0)" } + fleet.operators.open.map { "not carried out: \($0)" }
+        + (fleet.workload?.waiting(checker) ?? []).map { "waiting: \($0)" }
       problems.append(
         "not everything was done \(plan.recoveryLimit) after the end of the faults: \(rest.joined(separator: "; "))")
     }

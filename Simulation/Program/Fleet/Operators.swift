@@ -22,6 +22,8 @@ final class Operators: @unchecked Sendable {
   private let journal: Journal
   private let secret: ErasureKey
   private var count = 0
+  /// The records whose handlers have to run again, by command.
+  private var reapplied: [String: [ConsumerRecord]] = [:]
   /// The positions of the dead letters that have a command.
   private var retried: Set<String> = []
 
@@ -45,14 +47,21 @@ final class Operators: @unchecked Sendable {
   ///   - from: The beginning, in per cent of the offsets that the group has committed. What it has not read would come
   ///     before its turn.
   ///   - to: The end, likewise.
-  func replay(_ topic: String, from: Int, to: Int) {
+  ///   - done: The notifications whose handlers have to run again; nil if no handler does.
+  func replay(_ topic: String, from: Int, to: Int, reapplying done: Set<String>?) {
     let run = newID("replay")
     for (log, offsets) in read(topic) {
       var part = ReplayPart(
         topic: topic, from: offsets.lowerBound + offsets.count(from), to: offsets.lowerBound + offsets.count(to))
       guard part.from < part.to else { continue }
       part.last = log.committed.last { $0.offset < part.to }.map { RecordFingerprint($0) }
+      part.isReapply = done != nil
       let id = "\(run)/\(log.partition.partition)"
+      if let done {
+        reapplied[id] = log.committed.filter { record in
+          (part.from..<part.to).contains(record.offset) && done.contains(Fleet.header("ce_id", of: record))
+        }
+      }
       give(id, run: run, item: id, lane: log.partition.partition, .replay(part))
     }
   }
@@ -122,6 +131,13 @@ final class Operators: @unchecked Sendable {
     fileprivate(set) var discarded: Set<String> = []
     /// The notifications and timers of dead letters that were retried.
     fileprivate(set) var retried: Set<String> = []
+    /// The records of finished notifications that a command has replayed with `--reapply`, with its run.
+    fileprivate(set) var reapplied: [(run: String, record: ConsumerRecord)] = []
+
+    /// Whether a command runs handlers again.
+    var isReapplied: Bool {
+      statuses.values.contains { if case .replay(let part) = $0.command.action { part.isReapply } else { false } }
+    }
 
     /// Whether a command has retried or discarded a dead letter.
     func hasSettled(_ letter: ConsumerRecord) -> Bool {
@@ -150,6 +166,10 @@ final class Operators: @unchecked Sendable {
       if let record = OperationsRecord(record) { _ = log.fold(record) }
     }
     work.statuses = log.all
+    for (item, records) in reapplied.sorted(by: { $0.key < $1.key }) {
+      guard let status = log.all[item], status.outcome == .done else { continue }
+      work.reapplied += records.map { (status.command.replayID, $0) }
+    }
     for status in log.all.values {
       guard case .erase(let customer) = status.command.action, let key = secret.open(customer) else { continue }
       let name = String(decoding: key, as: UTF8.self)

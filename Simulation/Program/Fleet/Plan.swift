@@ -26,8 +26,9 @@ struct Step: Sendable, CustomStringConvertible {
     case recreate
     /// Calls of Apple's API fail.
     case apple(AppleFaults, duration: Duration)
-    /// An operator replays records that the worker has read; the range is in per cent of each partition.
-    case replay(from: Int, to: Int)
+    /// An operator replays records that the worker has read; the range is in per cent of each partition. A reapply runs the
+    /// handlers again.
+    case replay(from: Int, to: Int, isReapply: Bool)
     /// The handler is mended, and from now on an operator retries its dead letters.
     case mend
     /// Retention deletes the first records of the input topic, in per cent of those that the group has committed.
@@ -63,7 +64,8 @@ struct Step: Sendable, CustomStringConvertible {
       case .silence(let share, let duration): "lose \(Int(share * 100)) % of requests silently for \(duration)"
       case .recreate: "delete and create the input topic"
       case .apple(let faults, let duration): "Apple fails for \(duration): \(faults)"
-      case .replay(let from, let to): "replay the records read so far, \(from) to \(to) %"
+      case .replay(let from, let to, let isReapply):
+        "\(isReapply ? "reapply" : "replay") the records read so far, \(from) to \(to) %"
       case .retain(let deleted): "retention deletes \(deleted) % of the records read so far"
       case .compact: "the ledgers are compacted"
       case .mend: "mend the handler, and retry its dead letters"
@@ -150,7 +152,7 @@ struct Plan: Sendable, CustomStringConvertible {
       steps.append(Step(at: at, fault: .apple(Self.appleFaults(&random), duration: .seconds(random.number(1...60)))))
     }
     // The worker asks before it repeats what is an hour old. The answers to the calls before are lost.
-    if worker == .renewalExtensions, random.chance(0.3) {
+    if worker == .renewalExtensions || worker == .http, random.chance(0.3) {
       let at = duration * random.number(0...500) / 1_000
       steps.append(Step(at: at, fault: .apple(AppleFaults(lostAnswers: 1), duration: .seconds(10))))
       steps.append(
@@ -167,9 +169,12 @@ struct Plan: Sendable, CustomStringConvertible {
     func add(_ fault: Step.Fault) {
       steps.append(Step(at: duration * random.number(0...1_000) / 1_000, fault: fault))
     }
+    var reapplies = PlanGenerator(seed: seed ^ 0x4EA9_9170)
     for _ in 0..<random.number(0...2) {
       let from = random.number(0...90)
-      add(.replay(from: from, to: random.number(from + 1...100)))
+      // What a second run of a worker of the product changes depends on Apple.
+      let isReapply = reapplies.chance(0.5) && worker == nil
+      add(.replay(from: from, to: random.number(from + 1...100), isReapply: isReapply))
     }
     // A worker cannot recognize a topic that was created again if retention has deleted the record that it knows (ADR 55).
     let share = random.number(10...100)

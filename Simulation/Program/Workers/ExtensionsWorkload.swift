@@ -12,13 +12,7 @@ internal import MillraceRecords
 @testable internal import PlantedWorker
 
 final class ExtensionsWorkload: Workload, @unchecked Sendable {
-  private struct Extension {
-    var request: String
-    var at: Timestamp
-  }
-
   private static let campaign = "5f0c1e0e-7a51-4b0e-9c55-0a8e4c1d2b3a"
-  private static let days = 7
 
   let apple: AppleModel
   /// Whether Apple has accepted the mass extension, so that the worker does not have to ask about it.
@@ -26,12 +20,11 @@ final class ExtensionsWorkload: Workload, @unchecked Sendable {
   /// The subscriptions of the failures.
   private var failures: [String: String] = [:]
   private var extended: Set<String> = []
-  private var start = Timestamp(millisecondsSince1970: 0)
-  /// What Apple did.
-  private var journal: [String: [Extension]] = [:]
+  private let subscriptions: ExtendedSubscriptions
 
   init(_ plan: Plan, _ apple: AppleModel) {
     self.apple = apple
+    subscriptions = ExtendedSubscriptions(apple)
     isAccepted = plan.seed.isMultiple(of: 2)
   }
 
@@ -45,10 +38,9 @@ final class ExtensionsWorkload: Workload, @unchecked Sendable {
   }
 
   func prepare(at now: Timestamp) -> [ProducerRecord] {
-    start = now
     var campaign = Campaign(
       id: Self.campaign, bundleId: apple.app.bundleId, environment: apple.app.environment, productId: "monthly",
-      days: Self.days, reason: .other, storefronts: nil, requestedAt: now, by: "operator")
+      days: ExtendedSubscriptions.days, reason: .other, storefronts: nil, requestedAt: now, by: "operator")
     if isAccepted { campaign.state = .accepted }
     return [CampaignRecord.campaign(campaign).record(prefix: "")]
   }
@@ -60,52 +52,20 @@ final class ExtensionsWorkload: Workload, @unchecked Sendable {
     if isExtended { extended.insert(id) } else { failures[id] = subscription }
     return [
       try apple.notification(
-        kind, id: id, about: transaction(of: subscription), signedAt: now, to: .renewalExtensions)
+        kind, id: id, about: subscriptions.transaction(of: subscription), signedAt: now, to: .renewalExtensions)
     ]
   }
-
-  /// The subscription's period, which ends later if Apple has extended it.
-  private func transaction(of subscription: String) -> TransactionPayload {
-    var transaction = apple.transaction("\(subscription).1", of: subscription, at: start)
-    let shift = Duration.seconds(86_400 * Self.days * (journal[subscription]?.count ?? 0))
-    transaction.expiresDate = transaction.expiresDate.map { $0 + shift }
-    return transaction
-  }
-
-  private static func isEligible(_ subscription: String) -> Bool { !subscription.hasSuffix("4") }
 
   // MARK: - Apple
 
   func answer(to call: AppleCall) throws -> ExchangeAnswer {
     let path = Array(call.path.dropFirst(3))
     switch (path.first, path.count) {
-    case ("extend", 2): return try extend(path[1], call)
     case ("extend", 4):
       return ExchangeAnswer(
         status: 200, body: AppleModel.json(["requestIdentifier": .string(path[3]), "complete": false]))
-    case (let subscription?, 1):
-      var transaction = transaction(of: subscription)
-      transaction.signedDate = apple.now
-      return try apple.statuses(of: transaction, .active)
-    default: return AppleModel.refusal(404, 4_040_001)
+    default: return try subscriptions.answer(to: call)
     }
-  }
-
-  private func extend(_ subscription: String, _ call: AppleCall) throws -> ExchangeAnswer {
-    guard Self.isEligible(subscription) else { return AppleModel.refusal(403, 4_030_004) }
-    let request = ExtendRenewalDateRequest(json: try JSONObject(parsing: call.body)).requestIdentifier ?? ""
-    let before = journal[subscription, default: []]
-    let isKnown = before.contains { $0.request == request && apple.now - $0.at < .seconds(3_600) }
-    if !isKnown {
-      guard before.count < 2 else { return AppleModel.refusal(403, 4_030_005) }
-      journal[subscription, default: []].append(Extension(request: request, at: apple.now))
-    }
-    return ExchangeAnswer(
-      status: 200,
-      body: AppleModel.json([
-        "originalTransactionId": .string(subscription), "webOrderLineItemId": "1", "success": true,
-        "effectiveDate": transaction(of: subscription).expiresDate?.jsonValue ?? .null,
-      ]))
   }
 
   // MARK: - Checks
@@ -113,14 +73,16 @@ final class ExtensionsWorkload: Workload, @unchecked Sendable {
   func isDelayed(_ id: String) -> Bool { true }
 
   func problems(_ checker: Checker) -> [String] {
-    var problems = journal.filter { $0.value.count > 1 }.map { "Apple extended \($0.key) \($0.value.count) times" }
+    var problems = subscriptions.repeated
     let done = failures.filter { checker.finished.contains($0.key) }
     for (name, isEligible) in [("extension.applied", true), ("extension.refused", false)] {
-      let expected = done.filter { Self.isEligible($0.value) == isEligible }
+      let expected = done.filter { ExtendedSubscriptions.isEligible($0.value) == isEligible }
       problems += checker.once(name, for: Set(expected.keys))
     }
     problems += checker.once("extension.unclear", for: [])
-    problems += Set(done.values).filter { Self.isEligible($0) && journal[$0] == nil }.map { "\($0) was not extended" }
+    problems += Set(done.values).filter { ExtendedSubscriptions.isEligible($0) && !subscriptions.isExtended($0) }.map {
+      "\($0) was not extended"
+    }
     let (counted, expected) = (
       checker.counter(CampaignProgress.extended(Self.campaign)), extended.intersection(checker.finished).count
     )

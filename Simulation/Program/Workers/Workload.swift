@@ -15,7 +15,7 @@ internal import MillraceTime
 enum WorkerKind: String, Sendable, CaseIterable {
   case refunds
   case renewalExtensions = "renewal-extensions"
-  case consumption, subscriptions
+  case consumption, subscriptions, http, decoder
 
   func workload(_ plan: Plan, _ apple: AppleModel) -> any Workload {
     switch self {
@@ -23,6 +23,8 @@ enum WorkerKind: String, Sendable, CaseIterable {
     case .renewalExtensions: ExtensionsWorkload(plan, apple)
     case .consumption: ConsumptionWorkload(plan, apple)
     case .subscriptions: SubscriptionsWorkload(plan, apple)
+    case .http: HTTPWorkload(plan, apple)
+    case .decoder: DecoderWorkload(plan, apple)
     }
   }
 }
@@ -41,10 +43,12 @@ protocol Workload: AnyObject, Sendable {
 
   /// Returns the records that appear when Apple posts a notification. The last one is the notification.
   func post(_ number: Int, at now: Timestamp) throws -> [ProducerRecord]
-  /// Does what a call asks of Apple.
+  /// Does what a call asks of Apple, or of the endpoint of an HTTP worker.
   func answer(to call: AppleCall) throws -> ExchangeAnswer
   /// Whether a record of the key may overtake the notification.
   func isDelayed(_ id: String) -> Bool
+  /// Returns what has to happen yet although every notification has its outcome.
+  func waiting(_ checker: Checker) -> [String]
   /// Returns the promises that the worker has broken.
   func problems(_ checker: Checker) -> [String]
 
@@ -54,6 +58,7 @@ protocol Workload: AnyObject, Sendable {
 extension Workload {
   var tables: Set<String> { [] }
   func prepare(at now: Timestamp) -> [ProducerRecord] { [] }
+  func waiting(_ checker: Checker) -> [String] { [] }
 }
 
 /// The parts with which a process of a worker starts.
@@ -69,13 +74,15 @@ struct ProcessStart: Sendable {
 
   /// Creates the runtime as the worker's process does.
   func runtime<Worker: NotificationWorker>(
-    _ type: Worker.Type, _ apple: AppleModel, settings: (any WorkerSettings)? = nil
+    _ type: Worker.Type, as identity: WorkerIdentity? = nil, _ apple: AppleModel,
+    workers: [String: WorkerEntry] = [:], settings: (any WorkerSettings)? = nil
   ) async throws -> WorkerRuntime {
     var configuration = apple.configuration
+    configuration.workers = workers
     configuration.kafka.commit = commit
     configuration.kafka.instance = staticMember
     return try await WorkerProcess.runtime(
-      type, configuration, policy, log: log, exchange: exchange,
+      type, as: identity, configuration, policy, log: log, exchange: exchange,
       metrics: PrometheusRegistry(describing: WorkerMetrics.helpTexts),
       verifier: apple.verifier, credentials: apple.credentials, instance: instance, settings: settings,
       clock: .ofSimulation, logger: logger)
