@@ -28,6 +28,8 @@ final class Cluster: @unchecked Sendable {
   let network: Network
   private var nodes = [Node](repeating: Node(), count: Cluster.nodeCount)
   private(set) var topics: [String: Topic] = [:]
+  /// Takes each record that is stored outside of a transaction, with its offset.
+  var arrived: (ConsumerRecord, Int64) -> Void = { _, _ in }
   private var groups: [String: GroupCoordinator] = [:]
   /// The node that coordinates each group, and its run.
   private var coordinators: [String: [Int]] = [:]
@@ -105,7 +107,13 @@ final class Cluster: @unchecked Sendable {
       log.asks(about: batch)
       try transactions.verify(transactionalID, batch, partition)
     }
-    return try log.append(records, batch)
+    let end = log.end
+    let first = try log.append(records, batch)
+    // An earlier offset is that of a batch that was sent again.
+    if first == end, !batch.isTransactional {
+      for (index, record) in records.enumerated() { arrived(record, first + Int64(index)) }
+    }
+    return first
   }
 
   // MARK: - Nodes

@@ -24,13 +24,16 @@ final class Fleet: @unchecked Sendable {
   let journal = Journal()
   let operators: Operators
   private(set) var machines: [Machine] = []
-  /// The notifications that were acknowledged, in the order of their first copies, with their keys.
+  /// The ingress; nil if notifications are appended without it.
+  private(set) var ingress: IngressMachine?
+  /// The notifications on the input topics, in the order of their first copies, with their keys.
   private(set) var accepted: [(id: String, key: String, topic: String)] = []
   /// The notifications that Apple has posted to a worker of the product.
   private var posted: [Int: ProducerRecord] = [:]
   /// When Apple has signed each notification for the handler of the simulation.
   private(set) var signed: [String: Timestamp] = [:]
   private let writer: PartitionWriter
+  private var recreations = 0
 
   init(_ plan: Plan, isTraced: Bool) throws {
     self.plan = plan
@@ -58,22 +61,42 @@ final class Fleet: @unchecked Sendable {
     for topic in topics.others + tables.sorted() { cluster.create(topic, partitions: 1) }
     for record in workload?.prepare(at: MillraceClock.ofSimulation.wallTime) ?? [] { _ = writer.append(record) }
     machines = (0..<plan.processes).map { Machine(self, "w\($0)") }
+    if plan.hasIngress, let workload { ingress = try IngressMachine(self, workload.apple) }
+    cluster.arrived = { [unowned self] in arrived($0, at: $1) }
   }
 
-  /// Appends a notification, as the ingress does when it answers 200.
-  /// - Returns: Its id; nil if Apple posts nothing.
-  func accept(_ number: Int) -> String? {
+  /// Lets Apple post a notification.
+  /// - Parameter answered: Takes the notification's id when Apple has the answer 200.
+  func accept(_ number: Int, answered: @escaping (String) -> Void) {
     do {
-      guard let record = try record(number) else { return nil }
-      let (id, key) = (Self.header("ce_id", of: record.headers), String(decoding: record.key ?? [], as: UTF8.self))
-      let position = writer.append(record)
-      timeline.add("record", "\(id) \(key) at \(position)")
-      if !accepted.contains(where: { $0.id == id }) { accepted.append((id, key, record.topic)) }
-      return id
+      guard let record = try record(number) else { return }
+      let id = Self.header("ce_id", of: record.headers)
+      if let ingress {
+        let before = recreations
+        return ingress.post(record.value ?? [], id: id) { [self] in
+          // A topic that was deleted meanwhile may have lost the record.
+          if recreations == before { answered(id) }
+        }
+      }
+      _ = writer.append(record)
+      answered(id)
     } catch {
       journal.problem("the notification \(number) cannot be posted: \(error)")
-      return nil
     }
+  }
+
+  private func arrived(_ record: ConsumerRecord, at offset: Int64) {
+    guard topics.inputs.contains(record.topic) else { return }
+    let (id, key) = (Self.header("ce_id", of: record), String(decoding: record.key ?? [], as: UTF8.self))
+    timeline.add("record", "\(id) \(key) at \(record.topic)[\(record.partition)] \(offset)")
+    if !accepted.contains(where: { $0.id == id }) { accepted.append((id, key, record.topic)) }
+  }
+
+  /// Deletes the input topic and creates it again.
+  func recreateInput() {
+    timeline.add("fault", "\(input) is deleted and created again")
+    recreations += 1
+    cluster.recreate(input)
   }
 
   private func record(_ number: Int) throws -> ProducerRecord? {

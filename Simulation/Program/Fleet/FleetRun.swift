@@ -64,6 +64,7 @@ final class FleetRun: @unchecked Sendable {
 
   private func play() async {
     for machine in fleet.machines { machine.start() }
+    fleet.ingress?.start()
     for step in plan.steps {
       Simulation.call(in: .world, after: step.at) { [self] in perform(step.fault) }
     }
@@ -98,7 +99,7 @@ final class FleetRun: @unchecked Sendable {
   }
 
   private func accept(_ number: Int) {
-    if let id = fleet.accept(number) { required.insert(id) }
+    fleet.accept(number) { [self] id in required.insert(id) }
   }
 
   private func perform(_ fault: Step.Fault) {
@@ -153,10 +154,8 @@ final class FleetRun: @unchecked Sendable {
       }
       appleFaultsEnd = max(appleFaultsEnd, Simulation.worldTime + duration)
     case .recreate:
-      let topic = fleet.input
-      fleet.timeline.add("fault", "\(topic) is deleted and created again")
-      fleet.cluster.recreate(topic)
-      recreatedTopics.insert(topic)
+      fleet.recreateInput()
+      recreatedTopics.insert(fleet.input)
       required = []
     case .replay(let from, let to, let isReapply):
       let done = isReapply ? Checker(fleet, required: required).finished : nil
@@ -165,6 +164,12 @@ final class FleetRun: @unchecked Sendable {
     case .compact:
       fleet.timeline.add("fault", "the ledgers are compacted")
       for log in fleet.cluster.topics[fleet.topics.ledger]?.partitions ?? [] { log.compact() }
+    case .killIngress(let pause):
+      fleet.ingress?.kill()
+      after(pause) { [fleet] in fleet.ingress?.start() }
+    case .freezeIngress(let duration):
+      fleet.ingress?.freeze()
+      after(duration) { [fleet] in fleet.ingress?.thaw() }
     case .mend: fleet.operators.isMended = true
     case .erase(let key): fleet.operators.erase("k\(key)")
     }
@@ -178,6 +183,9 @@ final class FleetRun: @unchecked Sendable {
       fleet.cluster.resume(node)
       fleet.cluster.start(node)
     }
+    fleet.ingress?.lostAnswers = 0
+    fleet.ingress?.thaw()
+    fleet.ingress?.start()
     for machine in fleet.machines {
       machine.thaw(stopsClock: false)
       if machine.finalError == nil, machine.processCount == 0 { machine.start() }
@@ -221,7 +229,7 @@ final class FleetRun: @unchecked Sendable {
     }
     let checker = Checker(fleet, required: required)
     return checker.unanswered.isEmpty && checker.missingTimers.isEmpty
-      && (fleet.workload?.waiting(checker).isEmpty ?? true)
+      && (fleet.workload?.waiting(checker).isEmpty ?? true) && (fleet.ingress?.open ?? 0) == 0
       && !fleet.cluster.transactions.hasOpenTransaction && fleet.machines.allSatisfy { $0.processCount == 1 }
   }
 
@@ -233,6 +241,7 @@ final class FleetRun: @unchecked Sendable {
       let rest =
         fleet.unread.map { "unread: \($0)" } + fleet.operators.open.map { "not carried out: \($0)" }
         + (fleet.workload?.waiting(checker) ?? []).map { "waiting: \($0)" }
+        + (fleet.ingress.map { ["\($0.open) posts without an answer"] } ?? [])
       problems.append(
         "not everything was done \(plan.recoveryLimit) after the end of the faults: \(rest.joined(separator: "; "))")
     }

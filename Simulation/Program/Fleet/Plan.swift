@@ -37,6 +37,8 @@ struct Step: Sendable, CustomStringConvertible {
     case compact
     /// An operator erases the customer with this key.
     case erase(key: Int)
+    case killIngress(restartAfter: Duration)
+    case freezeIngress(duration: Duration)
   }
 
   var at: Duration
@@ -70,6 +72,8 @@ struct Step: Sendable, CustomStringConvertible {
       case .compact: "the ledgers are compacted"
       case .mend: "mend the handler, and retry its dead letters"
       case .erase(let key): "erase the customer k\(key)"
+      case .killIngress(let pause): "kill the ingress, start it after \(pause)"
+      case .freezeIngress(let duration): "freeze the ingress for \(duration)"
       }
     return "\(at): \(what)"
   }
@@ -88,6 +92,8 @@ struct Plan: Sendable, CustomStringConvertible {
   /// The longest pause between two records.
   var gap: Duration
   var areStatic: Bool
+  /// Whether Apple posts to the ingress. Otherwise the notifications are appended to the topics.
+  var hasIngress = false
   var ordering: WorkerPolicy.Ordering
   /// Whether handlers keep states of more than 16 KiB beside small ones.
   var hasLongStates: Bool
@@ -134,6 +140,7 @@ struct Plan: Sendable, CustomStringConvertible {
     steps.sort { $0.at < $1.at }
     drawWorker(worker)
     drawOperations()
+    drawIngress()
     if let kept { steps = steps.indices.filter { kept.contains($0) }.map { steps[$0] } }
   }
 
@@ -185,6 +192,21 @@ struct Plan: Sendable, CustomStringConvertible {
       hasDeadLetters = random.chance(0.6)
       if hasDeadLetters { add(.mend) }
       for _ in 0..<random.number(0...2) { add(.erase(key: random.number(0...keys - 1))) }
+    }
+    steps.sort { $0.at < $1.at }
+  }
+
+  /// Draws the ingress after everything else and from other numbers. The handler of the simulation has notifications without
+  /// a signature, and a half of the refunds are of version 1, which an ingress without shared secrets refuses.
+  private mutating func drawIngress() {
+    var random = PlanGenerator(seed: seed ^ 0x1A6E_5500)
+    guard let worker, worker != .refunds, random.chance(0.5) else { return }
+    hasIngress = true
+    for _ in 0..<random.number(0...3) {
+      let at = duration * random.number(0...1_000) / 1_000
+      let length = Duration.milliseconds(random.number(1...20_000))
+      steps.append(
+        Step(at: at, fault: random.chance(0.5) ? .killIngress(restartAfter: length) : .freezeIngress(duration: length)))
     }
     steps.sort { $0.at < $1.at }
   }
@@ -257,7 +279,7 @@ struct Plan: Sendable, CustomStringConvertible {
     """
     \(worker.map { "\($0.rawValue), " } ?? "")\(commit == .transactional ? "transactional" : "at-least-once"), \(processes) \(areStatic ? "static" : "dynamic") \
     processes, \(lanes) lanes, \(keys) keys, \(records) records, \(ordering) order, \(scheduling) scheduling\
-    \(hasLongStates ? ", long states" : "")\(hasDeadLetters ? ", dead letters" : "")\
+    \(hasIngress ? ", ingress" : "")\(hasLongStates ? ", long states" : "")\(hasDeadLetters ? ", dead letters" : "")\
     \(hasFailingTimers ? ", failing timers" : "")
     """
   }
