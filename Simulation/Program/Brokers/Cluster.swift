@@ -109,7 +109,7 @@ final class Cluster: @unchecked Sendable {
     }
     let end = log.end
     let first = try log.append(records, batch)
-    // An earlier offset is that of a batch that was sent again.
+    // A batch that was sent again has an earlier offset.
     if first == end, !batch.isTransactional {
       for (index, record) in records.enumerated() { arrived(record, first + Int64(index)) }
     }

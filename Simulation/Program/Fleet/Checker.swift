@@ -228,6 +228,8 @@ struct Checker {
 
 // For the checks of workloads.
 extension Checker {
+  /// Whether a notification or timer is a dead letter, because processes were killed while it ran.
+  func isDead(_ name: String) -> Bool { dead[name] != nil }
   /// Whether events are published once.
   var isExact: Bool { fleet.plan.commit == .transactional }
   var canOverwriteLedger: Bool { fleet.plan.canOverwriteLedger }

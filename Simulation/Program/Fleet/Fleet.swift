@@ -24,6 +24,7 @@ final class Fleet: @unchecked Sendable {
   let journal = Journal()
   let operators: Operators
   private(set) var machines: [Machine] = []
+  private(set) lazy var copies = CopyMachine(self)
   /// The ingress; nil if notifications are appended without it.
   private(set) var ingress: IngressMachine?
   /// The notifications on the input topics, in the order of their first copies, with their keys.
@@ -58,7 +59,7 @@ final class Fleet: @unchecked Sendable {
     operators = try Operators(plan, topics, cluster, journal)
     for topic in topics.laneTopics { cluster.create(topic, partitions: plan.lanes) }
     let tables = (workload?.outputTopics ?? []).union(workload?.tables ?? []).subtracting(topics.inputs)
-    for topic in topics.others + tables.sorted() { cluster.create(topic, partitions: 1) }
+    for topic in topics.others + tables.sorted() + [CopyMachine.target] { cluster.create(topic, partitions: 1) }
     for record in workload?.prepare(at: MillraceClock.ofSimulation.wallTime) ?? [] { _ = writer.append(record) }
     machines = (0..<plan.processes).map { Machine(self, "w\($0)") }
     if plan.hasIngress, let workload { ingress = try IngressMachine(self, workload.apple) }

@@ -170,6 +170,7 @@ final class FleetRun: @unchecked Sendable {
     case .freezeIngress(let duration):
       fleet.ingress?.freeze()
       after(duration) { [fleet] in fleet.ingress?.thaw() }
+    case .copy(let from, let to): fleet.copies.copy(from: from, to: to)
     case .mend: fleet.operators.isMended = true
     case .erase(let key): fleet.operators.erase("k\(key)")
     }
@@ -183,6 +184,7 @@ final class FleetRun: @unchecked Sendable {
       fleet.cluster.resume(node)
       fleet.cluster.start(node)
     }
+    fleet.copies.isHealed = true
     fleet.ingress?.lostAnswers = 0
     fleet.ingress?.thaw()
     fleet.ingress?.start()
@@ -224,7 +226,9 @@ final class FleetRun: @unchecked Sendable {
   }
 
   private var isDone: Bool {
-    guard fleet.unread.isEmpty, fleet.operators.open.isEmpty, appleFaultsEnd <= Simulation.worldTime else {
+    guard fleet.unread.isEmpty, fleet.operators.open.isEmpty, fleet.copies.open.isEmpty,
+      appleFaultsEnd <= Simulation.worldTime
+    else {
       return false
     }
     let checker = Checker(fleet, required: required)
@@ -236,10 +240,11 @@ final class FleetRun: @unchecked Sendable {
   private func result() -> RunResult {
     var problems = fleet.journal.problems
     let checker = Checker(fleet, required: required)
-    problems += checker.problems()
+    problems += checker.problems() + fleet.copies.problems
     if recovery == nil {
       let rest =
-        fleet.unread.map { "unread: \($0)" } + fleet.operators.open.map { "not carried out: \($0)" }
+        fleet.unread.map { "unread: \($0)" }
+        + (fleet.operators.open + fleet.copies.open).map { "not carried out: \($0)" }
         + (fleet.workload?.waiting(checker) ?? []).map { "waiting: \($0)" }
         + (fleet.ingress.map { ["\($0.open) posts without an answer"] } ?? [])
       problems.append(

@@ -29,6 +29,8 @@ struct Step: Sendable, CustomStringConvertible {
     /// An operator replays records that the worker has read; the range is in per cent of each partition. A reapply runs the
     /// handlers again.
     case replay(from: Int, to: Int, isReapply: Bool)
+    /// An operator replays records to a topic; the range is in per cent of each partition.
+    case copy(from: Int, to: Int)
     /// The handler is mended, and from now on an operator retries its dead letters.
     case mend
     /// Retention deletes the first records of the input topic, in per cent of those that the group has committed.
@@ -70,6 +72,7 @@ struct Step: Sendable, CustomStringConvertible {
         "\(isReapply ? "reapply" : "replay") the records read so far, \(from) to \(to) %"
       case .retain(let deleted): "retention deletes \(deleted) % of the records read so far"
       case .compact: "the ledgers are compacted"
+      case .copy(let from, let to): "replay the records, \(from) to \(to) %, to a topic"
       case .mend: "mend the handler, and retry its dead letters"
       case .erase(let key): "erase the customer k\(key)"
       case .killIngress(let pause): "kill the ingress, start it after \(pause)"
@@ -141,6 +144,7 @@ struct Plan: Sendable, CustomStringConvertible {
     drawWorker(worker)
     drawOperations()
     drawIngress()
+    drawCopies()
     if let kept { steps = steps.indices.filter { kept.contains($0) }.map { steps[$0] } }
   }
 
@@ -207,6 +211,18 @@ struct Plan: Sendable, CustomStringConvertible {
       let length = Duration.milliseconds(random.number(1...20_000))
       steps.append(
         Step(at: at, fault: random.chance(0.5) ? .killIngress(restartAfter: length) : .freezeIngress(duration: length)))
+    }
+    steps.sort { $0.at < $1.at }
+  }
+
+  /// Draws replays to a topic after everything else and from other numbers.
+  private mutating func drawCopies() {
+    var random = PlanGenerator(seed: seed ^ 0xC0B1_E500)
+    guard random.chance(0.15) else { return }
+    for _ in 0..<random.number(1...2) {
+      let from = random.number(0...50)
+      let fault = Step.Fault.copy(from: from, to: random.number(from + 1...100))
+      steps.append(Step(at: duration * random.number(200...1_000) / 1_000, fault: fault))
     }
     steps.sort { $0.at < $1.at }
   }

@@ -58,7 +58,7 @@ final class HTTPWorkload: Workload, @unchecked Sendable {
 
   // MARK: - The endpoint
 
-  /// What the endpoint does for a notification, by its number.
+  /// The decision of the endpoint about a notification, by its number.
   private struct Work {
     var id: String
     var number: Int
@@ -148,9 +148,16 @@ final class HTTPWorkload: Workload, @unchecked Sendable {
     // Without transactions, a ledger entry that was overwritten can also be a timer.
     guard !checker.canOverwriteLedger else { return ([], [:]) }
     let done = posted.intersection(checker.finished).map(Work.init)
-    let calls = done.compactMap { work in work.call.map { ($0, work) } }
-    return (Set(done.compactMap(\.timer)), Dictionary(calls) { $1 })
+    let timers = done.compactMap { work in
+      work.timer.flatMap { checker.isDead(StoredEntry.timerName($0, key: key(of: work))) ? nil : $0 }
+    }
+    let calls = done.compactMap { work in
+      work.call.flatMap { checker.isDead(StoredEntry.callName($0, key: key(of: work))) ? nil : ($0, work) }
+    }
+    return (Set(timers), Dictionary(calls) { $1 })
   }
+
+  private func key(of work: Work) -> String { "k\(work.number % keys)" }
 
   func waiting(_ checker: Checker) -> [String] {
     let (timers, calls) = expected(checker)

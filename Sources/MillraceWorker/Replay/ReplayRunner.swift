@@ -85,7 +85,9 @@ struct ReplayRunner: Sendable {
       case .stop: return try await host.end(.stopped(next: place.next), sent: place.sent)
       case .go: break
       }
-      if let ends = try await ends(), place.next < part.to {
+      if place.next < part.to {
+        // A topic that is missing counts as one without records.
+        let ends = try await ends() ?? 0..<0
         if ends.lowerBound > place.next {
           let (gone, oldest) = (min(ends.lowerBound, part.to) - 1, ends.lowerBound)
           let why = "offsets \(place.next) to \(gone) are gone: retention deleted them; the oldest is \(oldest)"
@@ -99,7 +101,7 @@ struct ReplayRunner: Sendable {
             await wakeUp.wait(until: clock.now.advanced(by: .seconds(1)), on: clock)
             continue
           }
-          let why = "offsets \(ends.upperBound) to \(part.to - 1) are gone: the topic was created again or lost records"
+          let why = "offsets \(ends.upperBound) to \(part.to - 1) are gone: the topic was deleted, created again or lost records"
           return try await host.end(.failed(why), sent: place.sent)
         }
         isShortSince = nil
