@@ -36,6 +36,8 @@ final class GroupCoordinator {
   /// The time at which members that have not joined again are removed; nil if there is no rebalance.
   private var rebalanceEnd: Duration?
   private(set) var committed: [TopicPartition: CommittedOffset] = [:]
+  /// The highest offset that was committed. An OffsetCommit that arrives late can set a committed offset back.
+  private(set) var reached: [TopicPartition: Int64] = [:]
   private var pending: [Int64: [(offset: CommittedOffset, order: Int)]] = [:]
   /// The number of the write that has set each committed offset. A transaction does not undo a later write when it ends.
   private var orders: [TopicPartition: Int] = [:]
@@ -208,6 +210,7 @@ final class GroupCoordinator {
   private func set(_ offset: CommittedOffset, _ order: Int) {
     guard order > orders[offset.partition] ?? 0 else { return }
     (committed[offset.partition], orders[offset.partition]) = (offset, order)
+    reached[offset.partition] = max(reached[offset.partition] ?? 0, offset.offset)
   }
 
   func add(
@@ -234,11 +237,15 @@ final class GroupCoordinator {
     return partitions.compactMap { committed[$0] }
   }
 
-  func forgetOffsets(of topic: String) { committed = committed.filter { $0.key.topic != topic } }
+  func forgetOffsets(of topic: String) {
+    committed = committed.filter { $0.key.topic != topic }
+    reached = reached.filter { $0.key.topic != topic }
+  }
 
   /// Sets offsets without metadata, as an operator does while the group has no members.
   func reset(_ partition: TopicPartition, to offset: Int64) {
     lastOrder += 1
+    reached[partition] = nil
     set(CommittedOffset(partition, offset: offset), lastOrder)
   }
 }

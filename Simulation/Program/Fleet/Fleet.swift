@@ -124,13 +124,13 @@ final class Fleet: @unchecked Sendable {
   /// Whether a record of the key may overtake the notification.
   func isDelayed(_ id: String) -> Bool { workload?.isDelayed(id) ?? Work(id)?.isDelayed ?? true }
 
-  /// The sources in which the group has not committed every record.
+  /// The sources in which the group has never committed every record.
   var unread: [String] {
-    let committed = cluster.group(topics.group).committed
+    let reached = cluster.group(topics.group).reached
     return topics.sources.flatMap { topic in
       (cluster.topics[topic]?.partitions ?? []).compactMap { log in
         guard let last = log.committed.last?.offset else { return nil }
-        let next = committed[log.partition]?.offset ?? 0
+        let next = reached[log.partition] ?? 0
         return next > last ? nil : "\(log.partition) from \(next) to \(last)"
       }
     }

@@ -391,9 +391,10 @@ def main():
     print(f"kill -9 of {poster}: {other} continues, no alert is repeated, and the end of the killed worker is posted")
 
     # While Kafka is away, status and doctor say so, and nothing is posted that is not so.
-    # Records of an open circuit move to retry topics, so the lag of these workers comes and goes.
+    # Records of an open circuit move to retry topics, so the lag of these workers comes and goes. A worker that joins its group
+    # again has no timers until its lanes start, which takes longer than the two seconds that alerts wait here.
     def steady():
-        return [post for post in all_posts() if post[1] != "lag"]
+        return [post for post in all_posts() if post[1] not in ("lag", "timers-failing")]
 
     before = steady()
     kafka = [str(root / "scripts" / "kafka")]
