@@ -9,64 +9,42 @@ struct TopicFollower: Sendable {
   let configuration: KafkaConfiguration
   let topics: ConsoleTopics
   let store: ConsoleStore
-  /// The number of existing records to read from a partition whose history is not needed.
-  static let tail: Int64 = 200
-
-  /// The start offset of each partition, and the partitions to read from the beginning.
+  /// The start offset of each partition, and the partitions that conditions depend on.
   struct Plan: Sendable {
     var starts: [TopicPartition: StartOffset] = [:]
-    var whole: Set<TopicPartition> = []
+    /// The partitions to read to their ends before the console knows the conditions.
+    var judged: Set<TopicPartition> = []
 
     /// - Parameter recent: The first offset within ``horizon`` by partition; nil if the cluster cannot look up offsets
     ///   by time.
     init(_ topics: ConsoleTopics, facts: ClusterFacts, recent: [TopicPartition: Int64]?) {
-      for (topic, kind) in topics.kinds {
-        for number in 0..<Int32(clamping: facts.topics[topic] ?? 0) {
-          let partition = TopicPartition(topic: topic, partition: number)
-          guard let range = facts.ranges[partition] else { continue }
-          switch kind {
-          case .operations, .campaigns, .backfills, .audit, .control, .deadLetters:
-            starts[partition] = .earliest
-            if !range.isEmpty { whole.insert(partition) }
-          case .retry: starts[partition] = Self.recent(partition, range, recent)
-          case .notifications(let family) where family == NotificationFamily.consumptionRequests.rawValue,
-            .events(let family) where family == "consumption":
-            starts[partition] = Self.recent(partition, range, recent)
-          case .notifications, .quarantine, .events, .replay:
-            starts[partition] = .offset(max(range.lowerBound, range.upperBound - TopicFollower.tail))
+      for (partition, range) in facts.ranges {
+        guard let kind = topics.kinds[partition.topic] else { continue }
+        starts[partition] =
+          switch kind.extent {
+          case .tail: .offset(max(range.lowerBound, range.upperBound - Self.tail))
+          case .recent: recent.map { .offset($0[partition] ?? range.upperBound) } ?? .earliest
+          case .everything: .earliest
           }
-        }
+        if !range.isEmpty, kind.extent != .tail || kind == .quarantine { judged.insert(partition) }
       }
     }
 
+    /// The number of existing records to read from a partition whose history is not needed.
+    static let tail: Int64 = 200
     /// How far back to read topics whose records can still be pending. Covers the longest retry delay and consumption
     /// requests that Apple may repeat.
     static let horizon = Duration.seconds(3 * 86_400)
 
-    private static func recent(
-      _ partition: TopicPartition, _ range: Range<Int64>, _ recent: [TopicPartition: Int64]?
-    ) -> StartOffset {
-      guard let recent else { return .earliest }
-      return .offset(recent[partition] ?? range.upperBound)
-    }
-
     /// Returns the partitions whose start offset depends on time.
     static func timed(_ topics: ConsoleTopics, facts: ClusterFacts) -> [TopicPartition] {
-      let names = topics.names { kind in
-        switch kind {
-        case .retry: true
-        case .notifications(let family): family == NotificationFamily.consumptionRequests.rawValue
-        case .events(let worker): worker == "consumption"
-        default: false
-        }
-      }
-      return facts.ranges.keys.filter { names.contains($0.topic) }.sorted()
+      facts.ranges.keys.filter { topics.kinds[$0.topic]?.extent == .recent }.sorted()
     }
   }
 
   /// Reads until the task is cancelled.
   func run(_ plan: Plan) async throws {
-    await store.begin(reading: plan.whole)
+    await store.begin(reading: plan.judged)
     let consumer = try KafkaConsumer(
       configuration.reading(kilobytes: 64, messages: 200), subscription: .partitions(plan.starts))
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -95,6 +73,25 @@ struct TopicFollower: Sendable {
     while let page = try await queue.nextPage(upTo: 200, choosing: nil) {
       await store.apply(page.records)
       if page.end != nil { await store.reach(queue.partition) }
+    }
+  }
+}
+
+extension ConsoleTopics.Kind {
+  /// The existing records to read.
+  enum Extent: Sendable, Hashable {
+    case everything
+    /// The records within ``TopicFollower/Plan/horizon``.
+    case recent
+    /// The last ``TopicFollower/Plan/tail`` records.
+    case tail
+  }
+
+  var extent: Extent {
+    switch self {
+    case .operations, .campaigns, .backfills, .audit, .control, .deadLetters: .everything
+    case .retry, .notifications(NotificationFamily.consumptionRequests.rawValue), .events("consumption"): .recent
+    case .notifications, .quarantine, .events, .replay: .tail
     }
   }
 }

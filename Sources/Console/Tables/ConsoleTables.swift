@@ -127,9 +127,10 @@ struct ConsoleTables: Sendable {
       count(.delayed, worker, "retry \(DurationText.text(delay))", written, now)
       let history = DeliveryHistory(record)
       let due = history.due ?? written + delay
-      retries.add(
-        TopicPartition(topic: record.topic, partition: record.partition), offset: record.offset, due: due,
-        reason: history.lastReason ?? "other")
+      let partition = TopicPartition(topic: record.topic, partition: record.partition)
+      // The last survey may be from before this reading.
+      guard record.offset >= facts.committed[worker]?[partition] ?? 0 else { return }
+      retries.add(partition, offset: record.offset, due: due, reason: history.lastReason ?? "other")
     case .replay(let worker):
       count(.replayed, worker, DeliveryHistory(record).replay?.mode.rawValue ?? "", written, now)
     case .deadLetters(let worker):
