@@ -79,6 +79,10 @@ import Testing
     let many = (0..<1_000).map { AlertCondition(kind: .deadLetters, subject: "w/\($0)", what: "", remedy: "") }
     tracker.observe(many, at: Self.at)
     #expect(tracker.due(at: Self.at).count == AlertTracker.limit)
+    // Another kind has its own places.
+    tracker.observe(many + [Self.down], at: Self.at)
+    #expect(tracker.due(at: Self.at).count == AlertTracker.limit + 1)
+    #expect(tracker.due(at: Self.at).first?.episode.condition == Self.down)
   }
 
   @Test func `an episode is read as it was written`() throws {
