@@ -21,7 +21,8 @@ import Testing
   }
 
   private func status(
-    members: [String: [GroupMember]]?, reports: [ProcessReport] = [], deadAt: Timestamp = at,
+    members: [String: [GroupMember]] = [:], reports: [ProcessReport] = [], deadAt: Timestamp = at,
+    refused: [String: KafkaError] = [:],
     _ change: (inout MillraceConfiguration) -> Void = { _ in }
   ) throws -> DeploymentStatus {
     var facts = ClusterFacts()
@@ -31,6 +32,7 @@ import Testing
     facts.committed = ["refunds": [live: 6]]
     facts.oldest = [live: [6: Self.at - .seconds(90)]]
     facts.members = members
+    try facts.learn(refused.mapValues { .failure($0) })
     let lag = WorkerLag("refunds", inputs: [live.topic], facts: facts) { $0 }
     let other = WorkerLag("winback", inputs: [], facts: facts) { $0 }
     let retry = RetryTable.Row(
@@ -92,7 +94,7 @@ import Testing
   }
 
   @Test func `each line of JSON has the members that scripts read`() throws {
-    let status = try status(members: [:], reports: [Self.report]) { $0.postgres.url = "postgresql://db/app" }
+    let status = try status(reports: [Self.report]) { $0.postgres.url = "postgresql://db/app" }
     let json = try status.jsonLines(settings).map { try JSONObject(parsing: Array($0.utf8)).members.map(\.key) }
     #expect(
       json[0] == [
@@ -103,15 +105,28 @@ import Testing
   }
 
   @Test func `an embedded cluster does not tell the processes, and reports of processes do`() throws {
-    let silent = try status(members: nil)
+    let silent = try status()
     #expect(silent.isComplete)
     #expect(silent.lines(settings, lineWidth: nil, usesColor: false)[1].contains("unknown"))
     #expect(try JSONObject(parsing: Array(silent.jsonLines(settings)[0].utf8))["processes"] == nil)
-    let told = try status(members: nil, reports: [Self.report])
+    let told = try status(reports: [Self.report])
     #expect(!told.isComplete)
     #expect(told.workers.map { $0.processes?.count } == [1, 0])
     let running = ["millrace.refunds", "millrace.winback"].map { ($0, [Self.member]) }
     #expect(try self.status(members: Dictionary(uniqueKeysWithValues: running)).isComplete)
+  }
+
+  @Test func `a group that refuses this process hides only its own members`() throws {
+    let refusal = KafkaError(
+      code: .groupAuthorizationFailed, operation: "describe the group millrace.winback", reason: "refused")
+    let status = try status(members: ["millrace.refunds": [Self.member]], refused: ["millrace.winback": refusal])
+    #expect(status.workers.map { $0.processes?.count } == [1, nil])
+    #expect(status.isComplete && status.conditions(settings).allSatisfy { $0.kind != .workerNotRunning })
+    let sentence = "Processes are known by their reports only: \(refusal)."
+    #expect(status.lines(settings, lineWidth: nil, usesColor: false).contains(sentence))
+    #expect(try JSONObject(parsing: Array(status.jsonLines(settings)[2].utf8))["refused"] == [.string("\(refusal)")])
+    let closed = KafkaError(code: .closed, operation: "describe the group", reason: "away")
+    #expect(throws: KafkaError.self) { try self.status(refused: ["millrace.winback": closed]) }
   }
 
   @Test func `a dynamic member has the report of its lanes`() throws {
@@ -133,7 +148,7 @@ import Testing
     var impatient = settings
     impatient.lag = .seconds(60)
     #expect(status.conditions(impatient).last?.kind == .lag)
-    let old = try self.status(members: nil, deadAt: Self.at - .seconds(16 * 60))
+    let old = try self.status(deadAt: Self.at - .seconds(16 * 60))
     #expect(old.conditions(settings).isEmpty)
   }
 
@@ -149,7 +164,7 @@ import Testing
     let lines = failing.lines(settings, lineWidth: nil, usesColor: false)
     #expect(lines.contains("PostgreSQL: 1 process, 12 behind."))
     #expect(lines.contains("Alerts: no process posts them; start millrace-console."))
-    let absent = try status(members: [:], change)
+    let absent = try status(members: ["millrace.postgres": []], change)
     #expect(absent.conditions(settings).contains { $0.what == "millrace-postgres does not run" })
     #expect(absent.findings(settings).contains { $0.what == "no process posts alerts" })
   }

@@ -47,8 +47,13 @@ struct ClusterSurvey: Sendable {
     let partitions = described.flatMap { topic in
       (0..<Int32(clamping: topic.partitionCount)).map { TopicPartition(topic: topic.name, partition: $0) }
     }
-    // Read committed offsets before high watermarks, so that no lag is negative.
-    for (worker, consumer) in groups {
+    if !isEmbedded {
+      let names = topics.workers.map(topics.group(of:)) + (topics.postgres.map { [$0] } ?? [])
+      if !names.isEmpty { try facts.learn(await admin.members(ofGroups: names, timeout: Self.timeout)) }
+    }
+    // Read committed offsets before high watermarks, so that no lag is negative. The client of a refused group would wait
+    // for its coordinator in vain.
+    for (worker, consumer) in groups where facts.refused[topics.group(of: worker)] == nil {
       let inputs = Set(topics.inputs(of: worker) + topics.retries(of: worker).map(\.topic))
       let own = partitions.filter { inputs.contains($0.topic) }
       guard !own.isEmpty else { continue }
@@ -59,10 +64,6 @@ struct ClusterSurvey: Sendable {
     }
     facts.ranges = try await admin.highWatermarks(of: partitions, timeout: Self.timeout)
     facts.oldest = try await oldest(facts, known: before.oldest)
-    if !isEmbedded {
-      let names = topics.workers.map(topics.group(of:)) + (topics.postgres.map { [$0] } ?? [])
-      facts.members = names.isEmpty ? [:] : try await admin.members(ofGroups: names, timeout: Self.timeout)
-    }
     facts.at = clock.wallTime
     return facts
   }

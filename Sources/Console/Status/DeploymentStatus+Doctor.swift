@@ -22,8 +22,8 @@ extension DeploymentStatus {
       } else if let problem = alerts.problem {
         findings.append(
           DoctorFinding(
-            .conditions, .failure, "the receiver does not get the alerts: \(problem)", of: "alerts.webhook",
-            remedy: "correct its URL or its secret; millrace-console retries"))
+            .conditions, .failure, "the process that posts alerts says: \(problem)", of: "alerts.webhook",
+            remedy: "correct the receiver's URL or secret, or the console's rights; millrace-console retries"))
       }
     }
     return findings.isEmpty ? [DoctorFinding(.conditions, .good, "nothing needs attention")] : findings

@@ -35,6 +35,7 @@ extension DeploymentStatus {
       poster["problem"] = alerts.problem.map { .string($0) }
       deployment["alerts"] = .object(poster)
     }
+    if !refused.isEmpty { deployment["refused"] = .array(refused.map { .string($0) }) }
     deployment["conditions"] = .array(
       conditions(settings).map { condition in
         [
@@ -85,14 +86,15 @@ extension DeploymentStatus {
   }
 
   private var sentences: [String] {
-    var sentences = pauses.map { "Apple accepts no calls to \($0.key) until \($0.until.rfc3339)." }
+    var sentences = refused.map { "Processes are known by their reports only: \(TerminalText.safe($0))." }
+    sentences += pauses.map { "Apple accepts no calls to \($0.key) until \($0.until.rfc3339)." }
     if let quarantine { sentences.append("Quarantine: \(HumanText.count(Int(quarantine.offsets), "record")).") }
     if let postgres {
       let processes = postgres.processes.map { HumanText.count($0, "process", plural: "processes") } ?? "unknown"
       sentences.append("PostgreSQL: \(processes), \(postgres.lag.values.reduce(0, +)) behind.")
     }
     if let alerts {
-      let problem = alerts.problem.map { ", but the receiver does not get them: \(TerminalText.safe($0))" } ?? ""
+      let problem = alerts.problem.map { ", which says: \(TerminalText.safe($0))" } ?? ""
       sentences.append(
         alerts.instance.map { "Alerts: posted by \($0)\(problem)." }
           ?? "Alerts: no process posts them; start millrace-console.")

@@ -56,7 +56,7 @@ package struct DeploymentStatus: Sendable {
   struct Poster: Sendable, Hashable {
     /// Nil if no process posts.
     var instance: String?
-    /// Why the receiver does not get the alerts.
+    /// Why the receiver does not get the alerts, or why not all conditions are known.
     var problem: String?
   }
 
@@ -79,6 +79,8 @@ package struct DeploymentStatus: Sendable {
   var deadlines: Overview.Deadlines?
   /// Nil if no alerts are posted.
   var alerts: Poster?
+  /// Why the members of some groups are unknown.
+  var refused: [String]
   /// The certificates that expire soon.
   package var certificates: [ExpiringCertificate] = []
   /// Real time, which record timestamps use.
@@ -97,7 +99,7 @@ package struct DeploymentStatus: Sendable {
       let own = reports.filter { $0.name == lag.worker }
       return Worker(
         lag: lag,
-        processes: facts.members.map { Self.processes(of: $0[topics.group(of: lag.worker)] ?? [], own) }
+        processes: facts.members[topics.group(of: lag.worker)].map { Self.processes(of: $0, own) }
           ?? (reports.isEmpty ? nil : Self.processes(own)),
         retries: overview.retries.filter { $0.worker == lag.worker },
         dead: overview.deadLetters.groups.filter { $0.worker == lag.worker },
@@ -106,7 +108,7 @@ package struct DeploymentStatus: Sendable {
     }
     let writers = reports.filter { $0.name == ProcessReport.postgres }
     if topics.postgres != nil || !writers.isEmpty {
-      let members = topics.postgres.flatMap { group in facts.members.map { $0[group]?.count ?? 0 } }
+      let members = topics.postgres.flatMap { facts.members[$0]?.count }
       postgres = Writer(
         processes: members ?? (reports.isEmpty ? nil : writers.count), problem: writers.compactMap(\.problem).first,
         lag: writers.reduce(into: [:]) { lag, report in lag.merge(report.lag) { max($0, $1) } })
@@ -124,6 +126,7 @@ package struct DeploymentStatus: Sendable {
       let poster = reports.first { $0.name == ProcessReport.console }
       alerts = Poster(instance: poster?.instance, problem: poster?.problem)
     }
+    refused = facts.refused.values.map { "\($0)" }.sorted()
     self.pauses = pauses
     (deadlines, at, wallTime) = (overview.deadlines, overview.now, overview.wallTime)
   }

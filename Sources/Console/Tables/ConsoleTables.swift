@@ -78,6 +78,7 @@ struct ConsoleTables: Sendable {
 
   mutating func learn(_ facts: ClusterFacts) {
     self.facts = facts
+    report(facts.refused.values.map { "\($0)" }.sorted().first, of: "groups")
     for (worker, committed) in facts.committed {
       for (partition, offset) in committed
       where topics.retries(of: worker).contains(where: { $0.topic == partition.topic }) {
