@@ -38,12 +38,15 @@ import Testing
     let retry = RetryTable.Row(
       worker: "refunds", delay: "5m", waiting: 3, due: [:], reasons: ["busy": 2, "timeout": 1],
       next: Self.at + .seconds(60))
-    let dead = DeadLetterIndex.Group(
-      worker: "refunds", reason: "unverified", bundleId: "com.example", open: 2, newest: deadAt, oldest: deadAt)
+    var dead = DeadLetterGroups()
+    for _ in 0..<2 {
+      dead.add(.init(worker: "refunds", reason: "unverified", app: "com.example"), isOpen: true, at: deadAt)
+    }
     let overview = Overview(
       now: Self.at, wallTime: Self.at, surveyedAt: Self.at, countedSince: Self.at, isCaughtUp: true, problems: [:],
       flow: [], workers: [lag, other], retries: [retry], webhooks: [],
-      deadLetters: .init(groups: [dead], open: 2, kept: 2, dropped: 0), campaigns: nil, reports: [:], deadlines: nil,
+      deadLetters: .init(groups: dead.groups, open: 2, kept: 2, dropped: 0), campaigns: nil, reports: [:],
+      deadlines: nil,
       runs: nil, audit: nil)
     return DeploymentStatus(overview, facts, try Self.topics(change), reports: reports)
   }

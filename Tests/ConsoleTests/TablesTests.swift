@@ -127,12 +127,12 @@ import Testing
   // MARK: - Dead letters
 
   private func letter(_ offset: Int64, reason: String = "handler-error", key: String = "1", app: String = "a") throws
-    -> DeadLetterSummary
+    -> DeadLetterEntry
   {
     let record = Written.deadLetter(
       "n\(offset)", key: key, reason: reason, lane: 0, bundleId: app, at: now + .seconds(offset)
     ).read(offset: offset)
-    return try #require(DeadLetterSummary(record, worker: "refunds"))
+    return try #require(DeadLetterEntry(record, of: "refunds"))
   }
 
   @Test func `the newest dead letters are kept, the rest are counted`() throws {
@@ -171,7 +171,7 @@ import Testing
     #expect(find("state=settled") == [0])
     #expect(shelf.page(DeadLetterQuery(FormFields("state=settled")), from: 0, count: 1).letters.first?.by == "ada")
     #expect(shelf.openCount == 1)
-    #expect(shelf.groups().map(\.reason) == ["crashed-the-process"])
+    #expect(shelf.groups().groups.map(\.key.reason) == ["crashed-the-process"])
     // A failed command leaves the letter open, and names its author.
     shelf.fold(.result(OperationResult(command, .failed("no such topic"), at: now)))
     #expect(find("") == [1, 0])

@@ -26,7 +26,7 @@ enum Decision: String, Sendable, Hashable, CaseIterable {
 
 /// The result of a decision for one dead letter.
 struct DecisionOutcome: Sendable, Hashable {
-  var key: DeadLetterSummary.Key
+  var key: DeadLetterKey
   var words: String
   var tone: Tone
 }
@@ -48,7 +48,7 @@ struct DeadLetterService: Sendable {
   ///
   /// - Throws: ``OperationError`` if a dead letter does not exist; `KafkaError`.
   func settle(
-    _ decision: Decision, _ keys: [DeadLetterSummary.Key], why: String, by user: String
+    _ decision: Decision, _ keys: [DeadLetterKey], why: String, by user: String
   ) async throws -> [DecisionOutcome] {
     var outcomes: [DecisionOutcome] = []
     for (worker, ids) in Dictionary(grouping: keys, by: \.worker).sorted(by: { $0.key < $1.key }) {
@@ -70,13 +70,13 @@ struct DeadLetterService: Sendable {
     return ids.sorted().map { id in
       let item = OperationCommand.deadLetter(lane: id.lane, offset: id.offset)
       return DecisionOutcome(
-        DeadLetterSummary.Key(worker: worker, id: id), heard.withLock { $0[item] } ?? .unanswered, decision)
+        DeadLetterKey(worker: worker, id: id), heard.withLock { $0[item] } ?? .unanswered, decision)
     }
   }
 }
 
 extension DecisionOutcome {
-  init(_ key: DeadLetterSummary.Key, _ event: OperationReport.Event, _ decision: Decision) {
+  init(_ key: DeadLetterKey, _ event: OperationReport.Event, _ decision: Decision) {
     self.key = key
     switch event {
     case .done: (words, tone) = (decision == .requeue ? "sent again" : "discarded", .good)

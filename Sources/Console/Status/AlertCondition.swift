@@ -89,7 +89,7 @@ extension DeploymentStatus {
         circuit.isMisconfigured
           ? "check its URL and secret, and the endpoint's log" : "check that the endpoint runs and can be reached")
     }
-    for (reason, groups) in Dictionary(grouping: worker.dead, by: \.reason) {
+    for (reason, groups) in Dictionary(grouping: worker.dead, by: \.key.reason) {
       guard let newest = groups.map(\.newest).max(), wallTime - newest < .seconds(60 * Self.recently) else { continue }
       let open = groups.reduce(0) { $0 + $1.open }
       add(

@@ -128,7 +128,7 @@ extension DeploymentStatus.Worker {
       lag.hasRun ? nil : "has not run", circuit.map { _ in "circuit open" },
       failingTimers > 0 ? HumanText.count(failingTimers, "failing timer") : nil,
       delays.isEmpty ? nil : "retries: \(delays.prefix(3).joined(separator: ", "))",
-      dead.isEmpty ? nil : "dead: \(dead.prefix(3).map { "\($0.open) \($0.reason)" }.joined(separator: ", "))",
+      dead.isEmpty ? nil : "dead: \(dead.prefix(3).map { "\($0.open) \($0.key.reason)" }.joined(separator: ", "))",
       versions.count > 1 ? "versions \(versions.joined(separator: ", "))" : nil,
     ]
     return parts.compactMap(\.self).joined(separator: "; ")
@@ -167,7 +167,7 @@ extension DeploymentStatus.Worker {
     json["deadLetters"] = .array(
       dead.map { group in
         [
-          "reason": .string(group.reason), "bundleId": .string(group.bundleId), "open": .integer(Int64(group.open)),
+          "reason": .string(group.key.reason), "bundleId": .string(group.key.app), "open": .integer(Int64(group.open)),
           "oldest": .string(group.oldest.rfc3339), "newest": .string(group.newest.rfc3339),
         ]
       })

@@ -31,7 +31,7 @@ package struct DeploymentStatus: Sendable {
     var processes: [Process]?
     var retries: [RetryTable.Row]
     /// Open dead letters by cause.
-    var dead: [DeadLetterIndex.Group]
+    var dead: [DeadLetterGroups.Group]
     /// The open circuit of its endpoint.
     var circuit: ProcessReport.Circuit?
     /// The number of timers that fail and fire again.
@@ -102,7 +102,7 @@ package struct DeploymentStatus: Sendable {
         processes: facts.members[topics.group(of: lag.worker)].map { Self.processes(of: $0, own) }
           ?? (reports.isEmpty ? nil : Self.processes(own)),
         retries: overview.retries.filter { $0.worker == lag.worker },
-        dead: overview.deadLetters.groups.filter { $0.worker == lag.worker },
+        dead: overview.deadLetters.groups.filter { $0.key.worker == lag.worker },
         circuit: own.compactMap(\.circuit).first,
         failingTimers: own.reduce(0) { $0 + $1.failingTimers }, budgets: Self.sum(own.flatMap(\.budgets)))
     }

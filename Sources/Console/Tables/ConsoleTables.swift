@@ -135,7 +135,7 @@ struct ConsoleTables: Sendable {
     case .replay(let worker):
       count(.replayed, worker, DeliveryHistory(record).replay?.mode.rawValue ?? "", written, now)
     case .deadLetters(let worker):
-      guard let letter = DeadLetterSummary(record, worker: worker) else { return }
+      guard let letter = DeadLetterEntry(record, of: worker) else { return }
       count(.dead, worker, letter.reason, written, now)
       deadLetters.add(letter)
     case .operations:

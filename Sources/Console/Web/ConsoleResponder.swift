@@ -101,26 +101,20 @@ struct ConsoleResponder: HTTPResponder {
     return Answers.page(DeadLetterListView(listing: listing, context: page).page)
   }
 
-  private func deadLetter(_ key: DeadLetterSummary.Key, _ page: PageContext) async throws -> Response {
+  private func deadLetter(_ key: DeadLetterKey, _ page: PageContext) async throws -> Response {
     guard topics.workers.contains(key.worker) else { throw Denial.notFound }
     let names = WorkerTopics(worker: key.worker, inputs: [], delays: [], prefix: topics.prefix)
     let partition = TopicPartition(topic: names.deadLetters, partition: key.id.lane)
-    guard let record = try await lookUp(partition, at: key.id.offset), var entry = DeadLetterEntry(record) else {
-      throw Denial.notFound
-    }
-    let isKept = await store.deadLetter(key) != nil
-    if let status = await store.status(of: key) {
-      (entry.state, entry.by, entry.failure) = status.ofDeadLetter
-    } else if await !store.isCaughtUp, !isKept {
-      // Records that are not read yet may change the state.
-      entry.state = "state not known yet"
-    }
-    let view = RecordView(record)
+    let (isKept, status) = await (store.deadLetter(key) != nil, store.status(of: key))
+    guard let record = try await lookUp(partition, at: key.id.offset),
+      var entry = DeadLetterEntry(record, of: key.worker, status: status)
+    else { throw Denial.notFound }
+    // Records that are not read yet may change the state.
+    if await !store.isCaughtUp, !isKept, status == nil { entry.state = "state not known yet" }
     return Answers.page(
       DeadLetterView(
-        entry: entry, worker: key.worker, record: view, attempts: DeliveryHistory(record).attempt, isKept: isKept,
-        subject: view.subject ?? view.key, payload: showsPayloads ? Payload.text(record) : nil, now: clock.wallTime,
-        context: page
+        entry: entry, record: RecordView(record), isKept: isKept, payload: showsPayloads ? Payload.text(record) : nil,
+        now: clock.wallTime, context: page
       ).page)
   }
 
@@ -199,14 +193,14 @@ struct ConsoleResponder: HTTPResponder {
   // MARK: - Acting
 
   /// Returns the dead letters that a form selects, and the number of matches beyond the limit.
-  private func chosen(_ fields: FormFields) async throws(Denial) -> (letters: [DeadLetterSummary], rest: Int) {
+  private func chosen(_ fields: FormFields) async throws(Denial) -> (letters: [DeadLetterEntry], rest: Int) {
     if !fields["all"].isEmpty {
       var query = DeadLetterQuery(fields)
       query.status = .open
       let page = await store.deadLetters(query, from: 0, count: DeadLetterService.limit).page
       return (page.letters, page.count - page.letters.count)
     }
-    var letters: [DeadLetterSummary] = []
+    var letters: [DeadLetterEntry] = []
     let items = fields.all("item")
     guard items.count <= DeadLetterService.limit else {
       throw .malformed("more than \(DeadLetterService.limit) dead letters are selected")
