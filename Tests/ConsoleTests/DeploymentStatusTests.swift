@@ -132,6 +132,20 @@ import Testing
     #expect(throws: KafkaError.self) { try self.status(refused: ["millrace.winback": closed]) }
   }
 
+  @Test func `the doctor names workers without a process, and counts the others`() throws {
+    func findings(_ status: DeploymentStatus) -> [DoctorFinding] {
+      status.findings(settings).filter { $0.check == .workers }
+    }
+    let absent = findings(try status(members: ["millrace.refunds": [Self.member], "millrace.winback": []]))
+    #expect(absent.map(\.subject) == ["winback"] && absent[0].severity == .failure && absent[0].remedy != nil)
+    let running = findings(try status(members: ["millrace.refunds": [Self.member], "millrace.winback": [Self.member]]))
+    #expect(running.map(\.what) == ["2 workers run, with 2 members"] && running[0].severity == .good)
+    #expect(findings(try status()).map(\.severity) == [.skipped])
+    let refusal = KafkaError(code: .groupAuthorizationFailed, operation: "describe the group", reason: "refused")
+    let refused = try status(members: ["millrace.refunds": [Self.member]], refused: ["millrace.winback": refusal])
+    #expect(findings(refused).map(\.subject) == ["millrace.winback"])
+  }
+
   @Test func `a dynamic member has the report of its lanes`() throws {
     var (member, report) = (Self.member, Self.report)
     (member.instance, report.instance, report.version) = (nil, "3k1x", "0.2.0")

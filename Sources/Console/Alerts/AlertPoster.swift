@@ -171,7 +171,7 @@ struct AlertPoster: Service {
               ])
           }
         }
-        status.has(refusal ?? state.refused.first)
+        status.has(refusal ?? state.refusals.first)
       } else {
         status.has("conditions are unknown: \(await store.overview().problems["Kafka"] ?? "topics are not read yet")")
       }

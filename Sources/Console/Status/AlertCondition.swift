@@ -77,7 +77,9 @@ extension DeploymentStatus {
       conditions.append(AlertCondition(kind: kind, subject: subject, what: what, remedy: remedy))
     }
     if worker.processes?.isEmpty == true {
-      add(.workerNotRunning, name, "no process of the worker runs", WorkerChecks.remedy)
+      add(
+        .workerNotRunning, name, "no process of the worker runs",
+        "start it, and read the last line of its log; remove its entry under workers if it is not needed")
     }
     if let circuit = worker.circuit {
       let cause = circuit.cause.map { ": \($0)" } ?? ""

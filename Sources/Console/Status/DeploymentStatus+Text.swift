@@ -35,7 +35,7 @@ extension DeploymentStatus {
       poster["problem"] = alerts.problem.map { .string($0) }
       deployment["alerts"] = .object(poster)
     }
-    if !refused.isEmpty { deployment["refused"] = .array(refused.map { .string($0) }) }
+    if !refused.isEmpty { deployment["refused"] = .array(refusals.map { .string($0) }) }
     deployment["conditions"] = .array(
       conditions(settings).map { condition in
         [
@@ -85,8 +85,10 @@ extension DeploymentStatus {
     return lines + sentences
   }
 
+  var refusals: [String] { refused.values.map { "\($0)" }.sorted() }
+
   private var sentences: [String] {
-    var sentences = refused.map { "Processes are known by their reports only: \(TerminalText.safe($0))." }
+    var sentences = refusals.map { "Processes are known by their reports only: \(TerminalText.safe($0))." }
     sentences += pauses.map { "Apple accepts no calls to \($0.key) until \($0.until.rfc3339)." }
     if let quarantine { sentences.append("Quarantine: \(HumanText.count(Int(quarantine.offsets), "record")).") }
     if let postgres {

@@ -79,8 +79,8 @@ package struct DeploymentStatus: Sendable {
   var deadlines: Overview.Deadlines?
   /// Nil if no alerts are posted.
   var alerts: Poster?
-  /// Why the members of some groups are unknown.
-  var refused: [String]
+  /// Why the members of some groups are unknown, by group.
+  var refused: [String: KafkaError]
   /// The certificates that expire soon.
   package var certificates: [ExpiringCertificate] = []
   /// Real time, which record timestamps use.
@@ -126,7 +126,7 @@ package struct DeploymentStatus: Sendable {
       let poster = reports.first { $0.name == ProcessReport.console }
       alerts = Poster(instance: poster?.instance, problem: poster?.problem)
     }
-    refused = facts.refused.values.map { "\($0)" }.sorted()
+    refused = facts.refused
     self.pauses = pauses
     (deadlines, at, wallTime) = (overview.deadlines, overview.now, overview.wallTime)
   }

@@ -112,19 +112,6 @@ struct DoctorConfigurationTests {
     }
   }
 
-  @Test("workers without a process are named, and the others are counted")
-  func workers() {
-    #expect(WorkerChecks.findings([:]).map(\.severity) == [.good])
-    let running = WorkerChecks.findings(["refunds": .success(2), "subscriptions": .success(1)])
-    #expect(running.map(\.what) == ["2 workers run, with 3 members"] && running[0].severity == .good)
-    let refusal = KafkaError(code: .groupAuthorizationFailed, operation: "describe the group", reason: "refused")
-    let absent = WorkerChecks.findings([
-      "refunds": .success(0), "subscriptions": .success(1), "winback": .success(0), "consumption": .failure(refusal),
-    ])
-    #expect(absent.map(\.subject) == ["consumption", "refunds", "winback"])
-    #expect(absent.allSatisfy { $0.severity == .failure } && absent[1].what == "no process of the worker runs")
-  }
-
   @Test("an endpoint answers unless it fails, is gone or does not respond")
   func endpoints() {
     let address = EndpointAddress("workers.w.handler", url: "https://u:hunter2@a/hook?key=hunter2")
