@@ -253,7 +253,7 @@ import Testing
     var facts = ClusterFacts()
     for topic in topics.kinds.keys { facts.ranges[TopicPartition(topic: topic, partition: 0)] = 0..<1_000 }
     facts.ranges[TopicPartition(topic: "millrace.quarantine", partition: 1)] = 7..<7
-    let plan = TopicFollower.Plan(topics, facts: facts, recent: [:])
+    let plan = ReadingPlan(topics, facts: facts, recent: [:])
     let others = topics.kinds.keys.filter { !plan.judged.map(\.topic).contains($0) }
     #expect(
       others.allSatisfy { topic in
