@@ -184,11 +184,20 @@ extension DeploymentStatus {
     let reader = ConsoleReader(
       configuration: configuration, kafka: kafka, topics: topics, store: store,
       logger: Logger(label: "millrace.status") { _ in SwiftLogNoOpLogHandler() })
+    let began = MillraceClock.system.now
     let isRead = try await MillraceClock.system.result(within: limit) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await reader.run() }
         group.addTask {
-          for await _ in changes { if await store.isCaughtUp { return } }
+          for await _ in changes {
+            if await store.isCaughtUp { return }
+            // New topics may have no leader yet. The console would retry for longer, but an operator waits for this.
+            if began.duration(to: MillraceClock.system.now) > .seconds(10),
+              let problem = await store.overview().problems["Kafka"]
+            {
+              throw OperationError(.failed, problem, at: "Kafka", remedy: "run millrace doctor")
+            }
+          }
         }
         try await group.next()
         group.cancelAll()
@@ -197,8 +206,7 @@ extension DeploymentStatus {
     }
     guard isRead == true else {
       throw OperationError(
-        .failed, await store.overview().problems.values.sorted().first ?? "not all topics could be read in time",
-        at: "Kafka", remedy: "run millrace doctor")
+        .failed, "not all topics could be read in time", at: "Kafka", remedy: "run millrace doctor")
     }
     var status = await store.status()
     status.certificates = CertificateChecks.expiring(configuration, at: MillraceClock.system.wallTime)
