@@ -81,7 +81,7 @@ package struct CompareOperation: Sendable {
   /// Reads the topics and compares.
   /// - Throws: `KafkaError`, or ``OperationError`` if a topic does not exist.
   package func compare(_ received: [ReceivedNotification], in window: Window) async throws -> Comparison {
-    let log = try await KafkaLog.connect(configuration, timeout: .seconds(15))
+    let log = try await KafkaLog.reader(configuration)
     let kept = try await log.fold(log.presentOffsets(of: topics), into: [TopicPartition: [Comparison.Kept]]()) {
       kept, page in
       kept[page.partition, default: []] += page.records.compactMap { self.kept($0, in: window) }

@@ -60,11 +60,8 @@ package struct Listener: Sendable {
     onReady: @Sendable (Reading) -> Void, onTrouble: @escaping @Sendable (String) -> Void = { _ in },
     deliver: @escaping @Sendable ([ConsumerRecord]) async throws -> Bool
   ) async throws {
-    let cluster = try await configuration.describeCluster(timeout: timeout)
-    var reader = configuration
-    // If retention removes records during the read, continue with the oldest remaining one.
-    reader.properties["auto.offset.reset"] = "earliest"
-    let log = KafkaLog(reader, cluster: cluster) { _ in ClientObserver(error: { onTrouble("\($0)") }) }
+    let log = try await KafkaLog.reader(
+      configuration, timeout: timeout, observer: ClientObserver(error: { onTrouble("\($0)") }))
     let partitions = try await log.partitions(of: topics, timeout: timeout)
     guard !partitions.isEmpty else {
       throw OperationError.missing(

@@ -34,7 +34,7 @@ package struct QuarantineOperation: Sendable {
   /// - Parameter onReady: Called once, when the cluster has answered and reading begins.
   /// - Throws: `KafkaError`, or ``OperationError`` if the topic does not exist.
   package func inventory(onReady: () -> Void = {}) async throws -> QuarantineInventory {
-    let log = try await KafkaLog.connect(configuration, timeout: .seconds(15))
+    let log = try await KafkaLog.reader(configuration)
     let ranges = try await log.presentOffsets(of: [topic])
     onReady()
     return try await log.fold(ranges, into: QuarantineInventory()) { inventory, page in

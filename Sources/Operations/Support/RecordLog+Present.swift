@@ -3,6 +3,19 @@
 internal import KafkaClient
 internal import MillraceRecords
 
+extension KafkaLog {
+  /// Connects for reading. If retention removes records during the read, it continues with the oldest remaining one.
+  /// - Throws: `KafkaError` if the cluster does not answer.
+  static func reader(
+    _ configuration: KafkaConfiguration, timeout: Duration = .seconds(15),
+    observer: ClientObserver = ClientObserver()
+  ) async throws -> KafkaLog {
+    var reader = configuration
+    reader.properties["auto.offset.reset"] = "earliest"
+    return try await connect(reader, timeout: timeout) { _ in observer }
+  }
+}
+
 extension RecordLog {
   /// Returns the partitions of topics.
   /// - Throws: ``OperationError`` if a topic does not exist; `KafkaError`.
