@@ -58,6 +58,13 @@ package struct AlertCondition: Sendable, Hashable {
   /// A name that stays the same while the condition holds.
   package var id: String { "\(kind.rawValue)/\(subject)" }
 
+  /// The members of its JSON objects.
+  var json: JSONObject {
+    [
+      "condition": .string(kind.rawValue), "of": .string(subject), "detail": .string(what), "do": .string(remedy),
+    ]
+  }
+
   /// One line for people.
   package var line: String { "\(kind.rawValue): \(subject): \(what)" }
 }

@@ -37,12 +37,7 @@ extension DeploymentStatus {
     }
     if !refused.isEmpty { deployment["refused"] = .array(refusals.map { .string($0) }) }
     deployment["conditions"] = .array(
-      conditions(settings).map { condition in
-        [
-          "condition": .string(condition.kind.rawValue), "of": .string(condition.subject),
-          "detail": .string(condition.what), "do": .string(condition.remedy),
-        ]
-      })
+      conditions(settings).map { .object($0.json) })
     return (workers.map(\.json) + [deployment]).map { String(decoding: $0.serialized(), as: UTF8.self) }
   }
 
