@@ -31,7 +31,7 @@ struct ConsoleTables: Sendable {
   var reports: [String: CampaignReport] = [:]
   /// When counting of throughput began.
   var countedSince: Timestamp?
-  /// Partitions that are read from the beginning and whose end is not reached yet.
+  /// Partitions that conditions depend on and whose end is not reached yet.
   private var pending: Set<TopicPartition> = []
   /// Present errors, by the part of the console that reported them.
   private(set) var problems: [String: String] = [:]
@@ -48,20 +48,10 @@ struct ConsoleTables: Sendable {
 
   /// Clears the tables because reading starts again.
   mutating func begin(reading whole: Set<TopicPartition>, at time: Timestamp) {
-    retries = RetryTable()
-    deadlines = DeadlineTable()
-    deadLetters.removeAll()
-    campaigns = CampaignTable()
-    audit = AuditTrail()
-    replays = RunBook(limit: Self.runLimit)
-    backfills = BackfillTable()
-    pulse = RunHeartbeat()
-    processes = ProcessTable()
-    paused = []
-    flow = FlowTable()
-    pending = whole
-    countedSince = time
-    version += 1
+    var fresh = ConsoleTables(topics, deadLetters: deadLetters.capacity)
+    (fresh.facts, fresh.reports, fresh.problems, fresh.version) = (facts, reports, problems, version + 1)
+    (fresh.pending, fresh.countedSince) = (whole, time)
+    self = fresh
   }
 
   /// Notes that reading reached the end of a partition.

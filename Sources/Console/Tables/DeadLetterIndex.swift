@@ -176,10 +176,6 @@ struct DeadLetterIndex: Sendable {
     if let place = places[key] { letters[place].settle(status(of: key)) }
   }
 
-  mutating func removeAll() {
-    self = DeadLetterIndex(capacity: capacity)
-  }
-
   /// Returns the open dead letters by cause.
   func groups() -> DeadLetterGroups {
     letters.reduce(into: DeadLetterGroups()) { groups, letter in

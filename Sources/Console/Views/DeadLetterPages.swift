@@ -187,7 +187,7 @@ struct DeadLetterView: Sendable {
 
 /// Asks the user to confirm a decision.
 struct DecisionView: Sendable {
-  let decision: Decision
+  let decision: OperationReport.Action
   let letters: [DeadLetterEntry]
   /// The number of matches beyond the limit of one decision.
   let rest: Int
@@ -228,17 +228,15 @@ struct DecisionView: Sendable {
   }
 
   private var meaning: HTML {
-    switch decision {
-    case .requeue:
-      "The worker that gave up on them processes them again; no other worker does. Live traffic keeps its priority. A record that fails again becomes a dead letter with its whole history."
-    case .discard: "They stay in the topic, but they can no longer be requeued."
-    }
+    decision == .requeue
+      ? "The worker that gave up on them processes them again; no other worker does. Live traffic keeps its priority. A record that fails again becomes a dead letter with its whole history."
+      : "They stay in the topic, but they can no longer be requeued."
   }
 }
 
 /// Shows the result of a decision.
 struct DecisionOutcomeView: Sendable {
-  let decision: Decision
+  let decision: OperationReport.Action
   let outcomes: [DecisionOutcome]
   let context: PageContext
 
@@ -254,7 +252,7 @@ struct DecisionOutcomeView: Sendable {
       "\(decision.verb): done", context,
       """
       <p class="crumbs"><a href="/dead-letters">Dead letters</a> › \(decision.rawValue)</p>
-      <h1>\(Words.count(done)) of \(Words.count(outcomes.count)) \(decision == .requeue ? "sent again" : "discarded")</h1>
+      <h1>\(Words.count(done)) of \(Words.count(outcomes.count)) \(decision.participle)</h1>
       \(Layout.table("Outcome of each", [.init("Dead letter"), .init("Outcome")], Array(rows)))
       <p><a href="/dead-letters">Back to the list</a></p>
       """)

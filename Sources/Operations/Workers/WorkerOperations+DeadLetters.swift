@@ -71,16 +71,10 @@ extension WorkerOperations {
   /// One dead letter and its record.
   /// - Throws: ``OperationError`` if there is no such dead letter.
   package func deadLetter(_ id: DeadLetterID) async throws -> (letter: DeadLetterEntry, record: RecordView) {
-    try await check([id])
-    let said = try await said()
-    let partition = TopicPartition(topic: topics.deadLetters, partition: id.lane)
-    guard let record = try await log.record(at: id.offset, of: partition),
-      let letter = DeadLetterEntry(record, of: topics.worker, status: said.status(ofDeadLetter: id.lane, id.offset))
-    else {
-      throw OperationError(
-        .usage, "the record is not a dead letter", at: "\(id)",
-        remedy: "copy an id from millrace dead-letters list --each --worker \(topics.worker)")
-    }
+    guard let record = try await record(of: id),
+      let letter = try await DeadLetterEntry(
+        record, of: topics.worker, status: said().status(ofDeadLetter: id.lane, id.offset))
+    else { throw missing(id) }
     return (letter, RecordView(record))
   }
 
