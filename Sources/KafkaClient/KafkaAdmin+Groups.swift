@@ -33,16 +33,16 @@ extension KafkaAdmin {
   /// Needs the permission `Describe` on the group, which `Read` implies. An embedded cluster does not answer.
   /// - Throws: ``KafkaError``; ``KafkaError/isRetriable`` is true if the coordinator is unavailable or moving.
   public func members(ofGroup group: String, timeout: Duration) async throws(KafkaError) -> [GroupMember] {
-    try await members(ofGroups: [group], timeout: timeout)[group] ?? []
+    try await members(ofGroups: [group], timeout: timeout)[group]?.get() ?? []
   }
 
-  /// Returns the members of several groups, like ``members(ofGroup:timeout:)``.
+  /// Returns the members of several groups, like ``members(ofGroup:timeout:)``. A refused group has its own error.
   package func members(
     ofGroups groups: [String], timeout: Duration
-  ) async throws(KafkaError) -> [String: [GroupMember]] {
+  ) async throws(KafkaError) -> [String: Result<[GroupMember], KafkaError>] {
     let operation = "describe the \(groups.count == 1 ? "group" : "groups") \(groups.joined(separator: ", "))"
     return try await withClient { (client: inout AdminClient) throws(KafkaError) in
-      var members: [String: [GroupMember]] = [:]
+      var members: [String: Result<[GroupMember], KafkaError>] = [:]
       try AdminCall(client.handle, timeout, operation).run { rk, options, queue in
         let copies = groups.map { strdup($0) }
         defer { for copy in copies { free(copy) } }
@@ -57,12 +57,15 @@ extension KafkaAdmin {
           let name = rd_kafka_ConsumerGroupDescription_group_id(group).map { String(cString: $0) } ?? ""
           if let error = rd_kafka_ConsumerGroupDescription_error(group) {
             let code = rd_kafka_error_code(error)
-            if code == RD_KAFKA_RESP_ERR_GROUP_ID_NOT_FOUND { continue }
-            return (code, rd_kafka_error_string(error).map { "\(name): \(String(cString: $0))" })
+            members[name] =
+              code == RD_KAFKA_RESP_ERR_GROUP_ID_NOT_FOUND
+              ? .success([]) : .failure(KafkaError(code, operation: "describe the group \(name)"))
+            continue
           }
-          members[name] = (0..<rd_kafka_ConsumerGroupDescription_member_count(group)).compactMap { index in
-            rd_kafka_ConsumerGroupDescription_member(group, index).map { GroupMember($0) }
-          }
+          members[name] = .success(
+            (0..<rd_kafka_ConsumerGroupDescription_member_count(group)).compactMap { index in
+              rd_kafka_ConsumerGroupDescription_member(group, index).map { GroupMember($0) }
+            })
         }
         return nil
       }

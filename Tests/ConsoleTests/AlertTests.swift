@@ -79,6 +79,10 @@ import Testing
     let many = (0..<1_000).map { AlertCondition(kind: .deadLetters, subject: "w/\($0)", what: "", remedy: "") }
     tracker.observe(many, at: Self.at)
     #expect(tracker.due(at: Self.at).count == AlertTracker.limit)
+    // Another kind has its own places.
+    tracker.observe(many + [Self.down], at: Self.at)
+    #expect(tracker.due(at: Self.at).count == AlertTracker.limit + 1)
+    #expect(tracker.due(at: Self.at).first?.episode.condition == Self.down)
   }
 
   @Test func `an episode is read as it was written`() throws {
@@ -248,6 +252,20 @@ private final class Receiver: HTTPExchange {
     try await task.value
     let log = try await KafkaLog.connect(kafka, timeout: .seconds(30))
     #expect(try await AlertRecord.episodes(in: log, "millrace.control").isEmpty)
+  }
+
+  @Test func `a console that cannot know the conditions says so while it is the one that posts`() async throws {
+    let configuration = Deployment.configuration { $0.alerts.webhook.url = "http://receiver.example/" }
+    let store = ConsoleStore(try Deployment.topics(), deadLetters: 1_000, clock: .system)
+    await store.report("read t: Topic authorization failed", of: "Kafka")
+    let poster = AlertPoster(
+      configuration: configuration, kafka: kafka, store: store, logger: Self.silent, exchange: Receiver())
+    let console = ServiceGroup(configuration: .init(services: [poster], logger: Self.silent))
+    let running = Task { try await console.run() }
+    let reported = try await problem()
+    #expect(reported == "conditions are unknown: read t: Topic authorization failed")
+    await console.triggerGracefulShutdown()
+    try await running.value
   }
 
   /// Returns the first problem that a console reports.

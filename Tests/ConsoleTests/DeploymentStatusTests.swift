@@ -21,7 +21,8 @@ import Testing
   }
 
   private func status(
-    members: [String: [GroupMember]]?, reports: [ProcessReport] = [], deadAt: Timestamp = at,
+    members: [String: [GroupMember]] = [:], reports: [ProcessReport] = [], deadAt: Timestamp = at,
+    refused: [String: KafkaError] = [:],
     _ change: (inout MillraceConfiguration) -> Void = { _ in }
   ) throws -> DeploymentStatus {
     var facts = ClusterFacts()
@@ -31,17 +32,21 @@ import Testing
     facts.committed = ["refunds": [live: 6]]
     facts.oldest = [live: [6: Self.at - .seconds(90)]]
     facts.members = members
+    try facts.learn(refused.mapValues { .failure($0) })
     let lag = WorkerLag("refunds", inputs: [live.topic], facts: facts) { $0 }
     let other = WorkerLag("winback", inputs: [], facts: facts) { $0 }
     let retry = RetryTable.Row(
       worker: "refunds", delay: "5m", waiting: 3, due: [:], reasons: ["busy": 2, "timeout": 1],
       next: Self.at + .seconds(60))
-    let dead = DeadLetterIndex.Group(
-      worker: "refunds", reason: "unverified", bundleId: "com.example", open: 2, newest: deadAt, oldest: deadAt)
+    var dead = DeadLetterGroups()
+    for _ in 0..<2 {
+      dead.add(.init(worker: "refunds", reason: "unverified", app: "com.example"), isOpen: true, at: deadAt)
+    }
     let overview = Overview(
       now: Self.at, wallTime: Self.at, surveyedAt: Self.at, countedSince: Self.at, isCaughtUp: true, problems: [:],
       flow: [], workers: [lag, other], retries: [retry], webhooks: [],
-      deadLetters: .init(groups: [dead], open: 2, kept: 2, dropped: 0), campaigns: nil, reports: [:], deadlines: nil,
+      deadLetters: .init(groups: dead.groups, open: 2, kept: 2, dropped: 0), campaigns: nil, reports: [:],
+      deadlines: nil,
       runs: nil, audit: nil)
     return DeploymentStatus(overview, facts, try Self.topics(change), reports: reports)
   }
@@ -92,7 +97,7 @@ import Testing
   }
 
   @Test func `each line of JSON has the members that scripts read`() throws {
-    let status = try status(members: [:], reports: [Self.report]) { $0.postgres.url = "postgresql://db/app" }
+    let status = try status(reports: [Self.report]) { $0.postgres.url = "postgresql://db/app" }
     let json = try status.jsonLines(settings).map { try JSONObject(parsing: Array($0.utf8)).members.map(\.key) }
     #expect(
       json[0] == [
@@ -103,15 +108,42 @@ import Testing
   }
 
   @Test func `an embedded cluster does not tell the processes, and reports of processes do`() throws {
-    let silent = try status(members: nil)
+    let silent = try status()
     #expect(silent.isComplete)
     #expect(silent.lines(settings, lineWidth: nil, usesColor: false)[1].contains("unknown"))
     #expect(try JSONObject(parsing: Array(silent.jsonLines(settings)[0].utf8))["processes"] == nil)
-    let told = try status(members: nil, reports: [Self.report])
+    let told = try status(reports: [Self.report])
     #expect(!told.isComplete)
     #expect(told.workers.map { $0.processes?.count } == [1, 0])
     let running = ["millrace.refunds", "millrace.winback"].map { ($0, [Self.member]) }
     #expect(try self.status(members: Dictionary(uniqueKeysWithValues: running)).isComplete)
+  }
+
+  @Test func `a group that refuses this process hides only its own members`() throws {
+    let refusal = KafkaError(
+      code: .groupAuthorizationFailed, operation: "describe the group millrace.winback", reason: "refused")
+    let status = try status(members: ["millrace.refunds": [Self.member]], refused: ["millrace.winback": refusal])
+    #expect(status.workers.map { $0.processes?.count } == [1, nil])
+    #expect(status.isComplete && status.conditions(settings).allSatisfy { $0.kind != .workerNotRunning })
+    let sentence = "Processes are known by their reports only: \(refusal)."
+    #expect(status.lines(settings, lineWidth: nil, usesColor: false).contains(sentence))
+    #expect(try JSONObject(parsing: Array(status.jsonLines(settings)[2].utf8))["refused"] == [.string("\(refusal)")])
+    let closed = KafkaError(code: .closed, operation: "describe the group", reason: "away")
+    #expect(throws: KafkaError.self) { try self.status(refused: ["millrace.winback": closed]) }
+  }
+
+  @Test func `the doctor names workers without a process, and counts the others`() throws {
+    func findings(_ status: DeploymentStatus) -> [DoctorFinding] {
+      status.findings(settings).filter { $0.check == .workers }
+    }
+    let absent = findings(try status(members: ["millrace.refunds": [Self.member], "millrace.winback": []]))
+    #expect(absent.map(\.subject) == ["winback"] && absent[0].severity == .failure && absent[0].remedy != nil)
+    let running = findings(try status(members: ["millrace.refunds": [Self.member], "millrace.winback": [Self.member]]))
+    #expect(running.map(\.what) == ["2 workers run, with 2 members"] && running[0].severity == .good)
+    #expect(findings(try status()).map(\.severity) == [.skipped])
+    let refusal = KafkaError(code: .groupAuthorizationFailed, operation: "describe the group", reason: "refused")
+    let refused = try status(members: ["millrace.refunds": [Self.member]], refused: ["millrace.winback": refusal])
+    #expect(findings(refused).map(\.subject) == ["millrace.winback"])
   }
 
   @Test func `a dynamic member has the report of its lanes`() throws {
@@ -133,7 +165,7 @@ import Testing
     var impatient = settings
     impatient.lag = .seconds(60)
     #expect(status.conditions(impatient).last?.kind == .lag)
-    let old = try self.status(members: nil, deadAt: Self.at - .seconds(16 * 60))
+    let old = try self.status(deadAt: Self.at - .seconds(16 * 60))
     #expect(old.conditions(settings).isEmpty)
   }
 
@@ -149,7 +181,7 @@ import Testing
     let lines = failing.lines(settings, lineWidth: nil, usesColor: false)
     #expect(lines.contains("PostgreSQL: 1 process, 12 behind."))
     #expect(lines.contains("Alerts: no process posts them; start millrace-console."))
-    let absent = try status(members: [:], change)
+    let absent = try status(members: ["millrace.postgres": []], change)
     #expect(absent.conditions(settings).contains { $0.what == "millrace-postgres does not run" })
     #expect(absent.findings(settings).contains { $0.what == "no process posts alerts" })
   }

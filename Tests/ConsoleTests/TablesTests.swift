@@ -127,12 +127,12 @@ import Testing
   // MARK: - Dead letters
 
   private func letter(_ offset: Int64, reason: String = "handler-error", key: String = "1", app: String = "a") throws
-    -> DeadLetterSummary
+    -> DeadLetterEntry
   {
     let record = Written.deadLetter(
       "n\(offset)", key: key, reason: reason, lane: 0, bundleId: app, at: now + .seconds(offset)
     ).read(offset: offset)
-    return try #require(DeadLetterSummary(record, worker: "refunds"))
+    return try #require(DeadLetterEntry(record, of: "refunds"))
   }
 
   @Test func `the newest dead letters are kept, the rest are counted`() throws {
@@ -171,7 +171,7 @@ import Testing
     #expect(find("state=settled") == [0])
     #expect(shelf.page(DeadLetterQuery(FormFields("state=settled")), from: 0, count: 1).letters.first?.by == "ada")
     #expect(shelf.openCount == 1)
-    #expect(shelf.groups().map(\.reason) == ["crashed-the-process"])
+    #expect(shelf.groups().groups.map(\.key.reason) == ["crashed-the-process"])
     // A failed command leaves the letter open, and names its author.
     shelf.fold(.result(OperationResult(command, .failed("no such topic"), at: now)))
     #expect(find("") == [1, 0])
@@ -244,6 +244,55 @@ import Testing
       state: state, context: PageContext(visitor: visitor, allowsActions: false, showsPayloads: false)
     ).page.text
     #expect(page.contains("silent since"))
+  }
+
+  // MARK: - Reading
+
+  @Test func `every topic that conditions depend on is read to its end first`() throws {
+    let topics = try Deployment.topics()
+    var facts = ClusterFacts()
+    for topic in topics.kinds.keys { facts.ranges[TopicPartition(topic: topic, partition: 0)] = 0..<1_000 }
+    facts.ranges[TopicPartition(topic: "millrace.quarantine", partition: 1)] = 7..<7
+    let plan = ReadingPlan(topics, facts: facts, recent: [:])
+    let others = topics.kinds.keys.filter { !plan.judged.map(\.topic).contains($0) }
+    #expect(
+      others.allSatisfy { topic in
+        switch topics.kinds[topic] {
+        case .notifications("consumption-requests"), .events("consumption"): false
+        case .notifications, .events, .replay: true
+        default: false
+        }
+      }, "\(others)")
+    #expect(plan.starts.count == facts.ranges.count && plan.judged.allSatisfy { $0.partition == 0 })
+
+    // A request and the event that answers it arrive in any order.
+    var tables = ConsoleTables(topics, deadLetters: 100)
+    tables.begin(reading: plan.judged, at: now)
+    tables.apply(
+      [
+        Written.notification("n", key: "1", type: "CONSUMPTION_REQUEST", family: "consumption-requests", at: now).read()
+      ], now: now, wallTime: now)
+    let last = TopicPartition(topic: "appstore.events.consumption", partition: 0)
+    for partition in plan.judged where partition != last { tables.reach(partition) }
+    #expect(!tables.isCaughtUp)
+    tables.apply(
+      [Written.event("consumption.sent", worker: "consumption", key: "1", about: "n", at: now).read()], now: now,
+      wallTime: now)
+    tables.reach(last)
+    #expect(tables.isCaughtUp && tables.deadlines.requests.isEmpty)
+  }
+
+  @Test func `a delayed record that was committed before it is read does not wait`() throws {
+    let topics = try Deployment.topics()
+    var tables = ConsoleTables(topics, deadLetters: 100)
+    var facts = ClusterFacts()
+    facts.topics = ["millrace.refunds.retry.1m": 1]
+    facts.committed = ["refunds": [TopicPartition(topic: "millrace.refunds.retry.1m", partition: 0): 6]]
+    tables.learn(facts)
+    tables.begin(reading: [], at: now)
+    let delayed = Written.delayed("n", key: "1", row: "1m", due: now + .seconds(60), at: now)
+    tables.apply([delayed.read(offset: 5), delayed.read(offset: 6)], now: now, wallTime: now)
+    #expect(tables.overview(now: now, wallTime: now).retries.map(\.waiting).reduce(0, +) == 1)
   }
 
   // MARK: - All together

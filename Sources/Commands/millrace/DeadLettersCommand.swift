@@ -96,11 +96,13 @@ struct DeadLettersCommand: AsyncParsableCommand {
         for worker in workers {
           let entries = try await worker.deadLetters(selection, isOpenOnly: command.open, limit: command.limit)
           if asJSON {
-            if entries.isEmpty { console.err.note(DeadLetterTable.summary(entries)) }
+            if entries.isEmpty { console.err.note(DeadLetterGroups().summary) }
             for entry in entries { try out.line(entry.jsonLine) }
           } else {
             if workers.count > 1 { try out.line(worker.name) }
-            try out.lines(DeadLetterTable.lines(entries, lineWidth: out.width, usesColor: out.usesColor))
+            let table = DeadLetterEntry.lines(entries, lineWidth: out.width, usesColor: out.usesColor)
+            let summary = DeadLetterGroups.summary(entries.count, open: entries.count(where: \.isOpen))
+            try out.lines(table + (table.isEmpty ? [] : [""]) + [summary])
           }
         }
         return .success
@@ -132,11 +134,12 @@ struct DeadLettersCommand: AsyncParsableCommand {
       try await conclude { console in
         let id = try DeadLetterID(command.id)
         let operations = try await command.options.operations(console: console)
-        let sheet = try await operations.deadLetter(id)
+        let (letter, record) = try await operations.deadLetter(id)
         if command.options.output.wantsJSON(console) {
-          try console.out.line(sheet.jsonLine(withPayload: command.payload))
+          try console.out.line(letter.jsonLine(of: record, withPayload: command.payload))
         } else {
-          try console.out.lines(sheet.lines(withPayload: command.payload, usesColor: console.out.usesColor))
+          try console.out.lines(
+            letter.lines(of: record, withPayload: command.payload, usesColor: console.out.usesColor))
         }
         return .success
       }
@@ -187,7 +190,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
           try out.lines(
             asJSON
               ? samples.map(\.jsonLine)
-              : DeadLetterTable.rows(samples, lineWidth: out.width, usesColor: out.usesColor))
+              : DeadLetterEntry.lines(samples, lineWidth: out.width, usesColor: out.usesColor))
           console.err.note("\(count) would be \(action.participle).")
           return .success
         }

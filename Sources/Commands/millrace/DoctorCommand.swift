@@ -83,7 +83,7 @@ struct DoctorCommand: AsyncParsableCommand {
     options.wait = wait.wait
     options.forms = SharedOptions.workers
     options.endpoints = try Self.endpoints(configuration)
-    options.conditions = { try await DeploymentStatus.findings(configuration) }
+    options.state = { try await DeploymentStatus.findings(configuration) }
     options.postgres = { PostgresCheck.finding(configuration) }
     return try await Doctor(
       configuration, options, clock: MillraceClock(configuration.clock), note: note, report: report

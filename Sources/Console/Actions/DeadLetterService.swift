@@ -9,24 +9,9 @@ internal import MillraceWorker
 internal import Operations
 internal import Synchronization
 
-/// An operator's decision about dead letters.
-enum Decision: String, Sendable, Hashable, CaseIterable {
-  /// Sends them back to the worker that gave them up.
-  case requeue
-  /// Closes them for good.
-  case discard
-
-  var verb: String {
-    switch self {
-    case .requeue: "Requeue"
-    case .discard: "Discard"
-    }
-  }
-}
-
 /// The result of a decision for one dead letter.
 struct DecisionOutcome: Sendable, Hashable {
-  var key: DeadLetterSummary.Key
+  var key: DeadLetterKey
   var words: String
   var tone: Tone
 }
@@ -48,42 +33,45 @@ struct DeadLetterService: Sendable {
   ///
   /// - Throws: ``OperationError`` if a dead letter does not exist; `KafkaError`.
   func settle(
-    _ decision: Decision, _ keys: [DeadLetterSummary.Key], why: String, by user: String
+    _ action: OperationReport.Action, _ keys: [DeadLetterKey], why: String, by user: String
   ) async throws -> [DecisionOutcome] {
     var outcomes: [DecisionOutcome] = []
     for (worker, ids) in Dictionary(grouping: keys, by: \.worker).sorted(by: { $0.key < $1.key }) {
-      outcomes += try await settle(decision, ids.map(\.id), of: worker, why: why, by: user)
+      let operations = try WorkerOperations(
+        worker: worker, prefix: prefix, on: log, author: user, source: Self.source, clock: clock)
+      let heard = Mutex<[String: OperationReport.Event]>([:])
+      // `settle` writes the audit record with this user's name before the first command.
+      _ = try await operations.settle(ids.map(\.id), by: action, why: why, patience: patience) { report in
+        heard.withLock { $0[report.item] = report.event }
+      }
+      outcomes += ids.sorted { $0.id < $1.id }.map { key in
+        let item = OperationCommand.deadLetter(lane: key.id.lane, offset: key.id.offset)
+        return DecisionOutcome(key, heard.withLock { $0[item] } ?? .unanswered, action)
+      }
     }
     return outcomes
-  }
-
-  private func settle(
-    _ decision: Decision, _ ids: [DeadLetterID], of worker: String, why: String, by user: String
-  ) async throws -> [DecisionOutcome] {
-    let operations = try WorkerOperations(
-      worker: worker, prefix: prefix, on: log, author: user, source: Self.source, clock: clock)
-    let heard = Mutex<[String: OperationReport.Event]>([:])
-    // `settle` writes the audit record with this user's name before the first command.
-    _ = try await operations.settle(
-      ids, by: decision == .requeue ? .requeue : .discard, why: why, patience: patience
-    ) { report in heard.withLock { $0[report.item] = report.event } }
-    return ids.sorted().map { id in
-      let item = OperationCommand.deadLetter(lane: id.lane, offset: id.offset)
-      return DecisionOutcome(
-        DeadLetterSummary.Key(worker: worker, id: id), heard.withLock { $0[item] } ?? .unanswered, decision)
-    }
   }
 }
 
 extension DecisionOutcome {
-  init(_ key: DeadLetterSummary.Key, _ event: OperationReport.Event, _ decision: Decision) {
+  init(_ key: DeadLetterKey, _ event: OperationReport.Event, _ action: OperationReport.Action) {
     self.key = key
     switch event {
-    case .done: (words, tone) = (decision == .requeue ? "sent again" : "discarded", .good)
+    case .done: (words, tone) = (action.participle, .good)
     case .failed(let detail): (words, tone) = ("not done: \(detail)", .bad)
     case .lost(let by, _, _, let status): (words, tone) = ("\(by) decided first: \(status)", .warn)
     case .accepted, .unanswered:
       (words, tone) = ("requested; the worker has not answered yet and will execute the command when it runs", .warn)
     }
   }
+}
+
+extension OperationReport.Action {
+  /// The decision about dead letters that a form or an address names; nil if there is none.
+  init?(decision name: String) {
+    self.init(rawValue: name)
+    if self == .erase { return nil }
+  }
+
+  var verb: String { self == .requeue ? "Requeue" : "Discard" }
 }

@@ -23,11 +23,9 @@ struct AlertMessage: Sendable {
   /// - Parameter now: The real time.
   func body(at now: Timestamp) -> [UInt8] {
     let (episode, condition) = (alert.episode, alert.episode.condition)
-    var data: JSONObject = [
-      "condition": .string(condition.kind.rawValue), "of": .string(condition.subject),
-      "detail": .string(condition.what), "do": .string(condition.remedy), "since": .string(episode.since.rfc3339),
-      "runbook": .string("docs/runbook.md#\(condition.kind.anchor)"),
-    ]
+    var data = condition.json
+    data["since"] = .string(episode.since.rfc3339)
+    data["runbook"] = .string("docs/runbook.md#\(condition.kind.anchor)")
     if !deployment.isEmpty { data["deployment"] = .string(deployment) }
     data["endedAt"] = episode.endedAt.map { .string($0.rfc3339) }
     let body: JSONObject = [
@@ -41,12 +39,11 @@ struct AlertMessage: Sendable {
   var text: String {
     let (episode, condition) = (alert.episode, alert.episode.condition)
     let name = deployment.isEmpty ? "Millrace" : "Millrace \(deployment)"
-    let line = "\(condition.kind.rawValue): \(condition.subject): \(condition.what)"
     guard let ended = episode.endedAt, alert.isResolved else {
-      return Self.escaped("\(name): \(line)\n→ \(condition.remedy)")
+      return Self.escaped("\(name): \(condition.line)\n→ \(condition.remedy)")
     }
     let span = DurationText.text(.seconds(max(0, (ended - episode.since).components.seconds)))
-    return Self.escaped("\(name): resolved after \(span): \(line)")
+    return Self.escaped("\(name): resolved after \(span): \(condition.line)")
   }
 
   /// Slack reads `<…>` as a command or a link, and a cause can contain text of an endpoint.

@@ -140,13 +140,16 @@ struct AlertPoster: Service {
     var backoff = Backoff(from: .seconds(1), upTo: .seconds(300))
     var (next, certificatesReadAt): (MillraceClock.Instant, MillraceClock.Instant?) = (clock.now, nil)
     var certificates: [ExpiringCertificate] = []
+    // Why the receiver does not have the last alert.
+    var refusal: String?
     while !Task.isCancelled {
       if certificatesReadAt.map({ $0.duration(to: clock.now) >= Self.certificateInterval }) ?? true {
         certificates = CertificateChecks.expiring(configuration, at: clock.wallTime)
         certificatesReadAt = clock.now
       }
-      if let conditions = await conditions(certificates) {
-        tracker.observe(conditions, at: clock.wallTime)
+      if var state = await state() {
+        state.certificates = certificates
+        tracker.observe(state.conditions(configuration.alerts), at: clock.wallTime)
         for alert in tracker.due(at: clock.wallTime) {
           guard next <= clock.now, !Task.isCancelled else { break }
           tracker.tried(alert)
@@ -154,9 +157,11 @@ struct AlertPoster: Service {
           let reply = try await Task { try await send(alert, log, exchange) }.value
           if case .answered(.taken, _) = reply {
             backoff.reset()
+            refusal = nil
             tracker.posted(alert)
           } else {
             let pause = pause(after: reply, &backoff)
+            refusal = reply.cause
             next = clock.now.advanced(by: pause)
             logger.warning(
               "an alert could not be posted; retrying",
@@ -166,19 +171,20 @@ struct AlertPoster: Service {
               ])
           }
         }
+        status.has(refusal ?? state.refusals.first)
+      } else {
+        status.has("conditions are unknown: \(await store.overview().problems["Kafka"] ?? "topics are not read yet")")
       }
       try await clock.sleep(for: min(Self.interval, max(.milliseconds(100), configuration.alerts.after)))
     }
   }
 
-  /// The present conditions; nil if the tables do not have the state of the cluster.
-  private func conditions(_ certificates: [ExpiringCertificate]) async -> [AlertCondition]? {
+  /// The present state; nil if the tables do not have it.
+  private func state() async -> DeploymentStatus? {
     guard await store.isCaughtUp, let at = await store.facts.at, clock.wallTime - at < Self.staleness else {
       return nil
     }
-    var status = await store.status()
-    status.certificates = certificates
-    return status.conditions(configuration.alerts)
+    return await store.status()
   }
 
   /// Posts one alert, and writes that it is posted.
@@ -187,11 +193,7 @@ struct AlertPoster: Service {
   ) async throws -> ReceiverReply {
     if !alert.isResolved { try await log.append([AlertRecord.record(of: alert.episode, to: topic)]) }
     let reply = try await reply(alert, exchange)
-    guard case .answered(.taken, _) = reply else {
-      status.failed(reply.cause)
-      return reply
-    }
-    status.failed(nil)
+    guard case .answered(.taken, _) = reply else { return reply }
     logger.notice(
       "an alert was posted",
       metadata: [
@@ -239,6 +241,6 @@ private final class PosterStatus: Sendable {
     state.withLock { $0 = report }
   }
 
-  func failed(_ cause: String?) { state.withLock { $0?.problem = cause } }
+  func has(_ problem: String?) { state.withLock { $0?.problem = problem } }
   func stopped() { state.withLock { $0 = nil } }
 }

@@ -12,12 +12,9 @@ enum AlertRecord {
   private static func key(_ id: String) -> String { "\(kind)/\(id)" }
 
   static func record(of episode: AlertEpisode, to topic: String) -> ProducerRecord {
-    let json: JSONObject = [
-      "kind": .string(kind), "condition": .string(episode.condition.kind.rawValue),
-      "of": .string(episode.condition.subject), "detail": .string(episode.condition.what),
-      "do": .string(episode.condition.remedy), "since": .string(episode.since.rfc3339),
-      "posted": .bool(episode.isPosted),
-    ]
+    var json = JSONObject([.init(key: "kind", value: .string(kind))] + episode.condition.json.members)
+    json["since"] = .string(episode.since.rfc3339)
+    json["posted"] = .bool(episode.isPosted)
     return ProducerRecord(
       topic: topic, partition: 0, key: Array(key(episode.condition.id).utf8), value: json.serialized(),
       headers: [RecordHeader("content-type", "application/json")])

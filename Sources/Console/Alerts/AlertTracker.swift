@@ -27,7 +27,8 @@ struct Alert: Sendable, Hashable {
 
 /// The episodes that are not over.
 struct AlertTracker: Sendable {
-  /// The most episodes at one time, because handlers choose the reasons of dead letters. Further conditions wait.
+  /// The most episodes of one kind at one time, because handlers choose the reasons of dead letters. Further conditions
+  /// wait.
   static let limit = 100
 
   private let after: Duration
@@ -45,10 +46,12 @@ struct AlertTracker: Sendable {
   /// Takes the conditions that hold at a time.
   mutating func observe(_ conditions: [AlertCondition], at now: Timestamp) {
     var present: Set<String> = []
+    var counts = episodes.values.reduce(into: [:]) { $0[$1.condition.kind, default: 0] += 1 }
     for condition in conditions {
       present.insert(condition.id)
       if episodes[condition.id] == nil {
-        guard episodes.count < Self.limit else { continue }
+        guard counts[condition.kind, default: 0] < Self.limit else { continue }
+        counts[condition.kind, default: 0] += 1
         episodes[condition.id] = AlertEpisode(condition: condition, since: now)
       } else {
         episodes[condition.id]?.endedAt = nil

@@ -5,28 +5,34 @@ internal import AppStore
 internal import MillraceTime
 internal import KafkaClient
 internal import MillraceRecords
+internal import Synchronization
 
 /// Collects the state of topics and consumer groups from the cluster.
 struct ClusterSurvey: Sendable {
-  private let configuration: KafkaConfiguration
   private let topics: ConsoleTopics
   private let admin: KafkaAdmin
   private let groups: [String: KafkaConsumer]
-  private let isEmbedded: Bool
+  private let cluster: ClusterDescription
+  /// Reads the first records of partitions.
+  private let probe: KafkaLog
   private let clock: MillraceClock
 
   static let timeout = Duration.seconds(15)
   /// The number of partitions whose oldest record one survey looks up. Later surveys look up the rest.
   static let maximumProbes = 200
+  /// The time limit for these partitions together. Timestamps that are not read by then stay unknown.
+  private static let patience = Duration.seconds(5)
 
-  /// - Parameter isEmbedded: Whether the cluster does not tell the members of groups.
   init(
-    _ configuration: KafkaConfiguration, _ topics: ConsoleTopics, isEmbedded: Bool = false,
+    _ configuration: KafkaConfiguration, _ topics: ConsoleTopics, cluster: ClusterDescription,
     clock: MillraceClock = .system
   ) throws {
-    self.isEmbedded = isEmbedded
-    self.configuration = configuration
+    self.cluster = cluster
     self.topics = topics
+    var reader = configuration.reading(kilobytes: 32, messages: 1)
+    // Only the first record is needed, so do not wait for a larger fetch.
+    reader.properties["fetch.wait.max.ms"] = "20"
+    probe = KafkaLog(reader, cluster: cluster)
     self.clock = clock
     admin = KafkaAdmin(configuration)
     var groups: [String: KafkaConsumer] = [:]
@@ -47,8 +53,13 @@ struct ClusterSurvey: Sendable {
     let partitions = described.flatMap { topic in
       (0..<Int32(clamping: topic.partitionCount)).map { TopicPartition(topic: topic.name, partition: $0) }
     }
-    // Read committed offsets before high watermarks, so that no lag is negative.
-    for (worker, consumer) in groups {
+    if !cluster.isEmbedded {
+      let names = topics.workers.map(topics.group(of:)) + (topics.postgres.map { [$0] } ?? [])
+      if !names.isEmpty { try facts.learn(await admin.members(ofGroups: names, timeout: Self.timeout)) }
+    }
+    // Read committed offsets before high watermarks, so that no lag is negative. The client of a refused group would wait
+    // for its coordinator in vain.
+    for (worker, consumer) in groups where facts.refused[topics.group(of: worker)] == nil {
       let inputs = Set(topics.inputs(of: worker) + topics.retries(of: worker).map(\.topic))
       let own = partitions.filter { inputs.contains($0.topic) }
       guard !own.isEmpty else { continue }
@@ -59,10 +70,6 @@ struct ClusterSurvey: Sendable {
     }
     facts.ranges = try await admin.highWatermarks(of: partitions, timeout: Self.timeout)
     facts.oldest = try await oldest(facts, known: before.oldest)
-    if !isEmbedded {
-      let names = topics.workers.map(topics.group(of:)) + (topics.postgres.map { [$0] } ?? [])
-      facts.members = names.isEmpty ? [:] : try await admin.members(ofGroups: names, timeout: Self.timeout)
-    }
     facts.at = clock.wallTime
     return facts
   }
@@ -96,81 +103,25 @@ struct ClusterSurvey: Sendable {
       for probe in rest {
         if starts[probe.partition] == nil { starts[probe.partition] = probe.offset } else { later.append(probe) }
       }
-      for (partition, time) in try await FirstRecords(configuration).times(from: starts) {
+      for (partition, time) in try await times(from: starts) {
         if let offset = starts[partition] { found[partition, default: [:]][offset] = time }
       }
       rest = later[...]
     }
     return found
   }
-}
 
-/// Reads the first record after an offset in each of many partitions, with one client.
-struct FirstRecords: Sendable {
-  private let configuration: KafkaConfiguration
-  /// The time limit for all partitions together. Timestamps that are not read by then stay unknown.
-  private static let patience = Duration.seconds(5)
-
-  init(_ configuration: KafkaConfiguration) {
-    var reader = configuration.reading(kilobytes: 32, messages: 1)
-    // Only the first record is needed, so do not wait for a larger fetch.
-    reader.properties["fetch.wait.max.ms"] = "20"
-    self.configuration = reader
-  }
-
-  /// - Returns: The timestamp by partition: nil if the partition ends without a record, absent if unknown.
-  func times(from starts: [TopicPartition: Int64]) async throws -> [TopicPartition: Timestamp?] {
-    let consumer = try KafkaConsumer(configuration, subscription: .partitions(starts.mapValues { .offset($0) }))
-    return try await withThrowingTaskGroup(of: [TopicPartition: Timestamp?]?.self) { group in
-      group.addTask {
-        try await consumer.run()
-        return nil
-      }
-      group.addTask {
-        do {
-          // This limits the wait for partitions without a leader.
-          try await MillraceClock.system.sleep(for: Self.patience)
-        } catch {
-          // Cancelled: all partitions have answered, or the caller was cancelled.
-        }
-        consumer.shutDown()
-        return nil
-      }
-      group.addTask { await Self.first(of: consumer) }
-      var times: [TopicPartition: Timestamp?] = [:]
-      while let part = try await group.next() {
-        guard let part else { continue }
-        times = part
-        consumer.shutDown()
-        group.cancelAll()
-      }
-      return times
-    }
-  }
-
-  private static func first(of consumer: KafkaConsumer) async -> [TopicPartition: Timestamp?] {
-    for await event in consumer.events {
-      switch event {
-      case .revoked(let revocation): revocation.complete()
-      case .assigned(let queues):
-        return await withTaskGroup(of: (TopicPartition, Timestamp?)?.self) { group in
-          for queue in queues {
-            group.addTask {
-              // If the read fails, the timestamp stays unknown: the page then shows the lag in records only.
-              guard let page = try? await queue.nextPage(upTo: 1, choosing: nil) else { return nil }
-              return (
-                queue.partition,
-                page.records.first?.timestamp.map { Timestamp(millisecondsSince1970: $0) }
-              )
-            }
-          }
-          return await group.reduce(into: [:]) { times, answer in
-            if let answer { times.updateValue(answer.1, forKey: answer.0) }
-          }
-        }
+  /// - Returns: The timestamp of the first record by partition: nil if the partition ends without one, absent if unknown.
+  private func times(from starts: [TopicPartition: Int64]) async throws -> [TopicPartition: Timestamp?] {
+    let found = Mutex<[TopicPartition: Timestamp?]>([:])
+    _ = try await clock.result(within: Self.patience) {
+      try await probe.follow(starts.mapValues { .offset($0) }, upTo: 1) { partition, page in
+        let time = page.records.first?.timestamp.map { Timestamp(millisecondsSince1970: $0) }
+        found.withLock { _ = $0.updateValue(time, forKey: partition) }
+        return false
       }
     }
-    return [:]
+    return found.withLock { $0 }
   }
 }
 
@@ -183,7 +134,7 @@ extension KafkaConfiguration {
     var reader = self
     let own = [
       "auto.offset.reset": "earliest", "enable.partition.eof": "true", "queued.max.messages.kbytes": "\(kilobytes)",
-      "queued.min.messages": "\(messages)", "fetch.message.max.bytes": "\(kilobytes * 1_024)",
+      "queued.min.messages": "\(messages)", "max.partition.fetch.bytes": "\(kilobytes * 1_024)",
       "fetch.max.bytes": "4194304", "receive.message.max.bytes": "16777216",
     ]
     reader.properties.merge(own) { $1 }

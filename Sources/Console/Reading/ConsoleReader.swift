@@ -51,26 +51,29 @@ struct ConsoleReader: Service {
 
   /// Repeats the survey and follows the topics until the partitions change.
   private func survey() async throws {
-    let log = try await KafkaLog.connect(kafka, timeout: ClusterSurvey.timeout)
-    var own = kafka
-    // The embedded cluster does not complete a waiting fetch when data arrives.
-    let isEmbedded = log.description.capabilities.isEmpty
-    if isEmbedded { own.properties["fetch.wait.max.ms"] = own.properties["fetch.wait.max.ms"] ?? "50" }
-    let survey = try ClusterSurvey(own, topics, isEmbedded: isEmbedded)
+    let cluster = try await kafka.describeCluster(timeout: ClusterSurvey.timeout)
+    let log = KafkaLog(kafka.reading(kilobytes: 64, messages: 200), cluster: cluster)
+    let survey = try ClusterSurvey(kafka, topics, cluster: cluster)
     let first = try await survey.facts(after: await store.facts)
     await store.learn(first)
     var recent: [TopicPartition: Int64]?
-    if !isEmbedded {
-      let since = clock.wallTime - TopicFollower.Plan.horizon
+    if !cluster.isEmbedded {
+      let since = clock.wallTime - ReadingPlan.horizon
       recent = try await log.offsets(
-        of: TopicFollower.Plan.timed(topics, facts: first), since: since.millisecondsSince1970,
+        of: ReadingPlan.timed(topics, facts: first), since: since.millisecondsSince1970,
         timeout: ClusterSurvey.timeout)
     }
-    let plan = TopicFollower.Plan(topics, facts: first, recent: recent)
-    let follower = TopicFollower(configuration: own, topics: topics, store: store)
+    let plan = ReadingPlan(topics, facts: first, recent: recent)
+    await store.begin(reading: plan.judged)
     await store.report(nil, of: "Kafka")
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await follower.run(plan) }
+      group.addTask {
+        try await log.follow(plan.starts, upTo: 200) { partition, page in
+          await store.apply(page.records)
+          if page.end != nil { await store.reach(partition) }
+          return true
+        }
+      }
       group.addTask {
         var last = first
         while true {

@@ -84,10 +84,10 @@ actor ConsoleStore {
   func run(_ id: String) -> RunSummary? { tables.runSummaries(at: real.wallTime).first { $0.id == id } }
   func backfill(_ id: String) -> BackfillRun? { tables.backfills[id] }
 
-  func deadLetter(_ key: DeadLetterSummary.Key) -> DeadLetterSummary? { tables.deadLetters[key] }
+  func deadLetter(_ key: DeadLetterKey) -> DeadLetterEntry? { tables.deadLetters[key] }
 
   /// Returns the status of a dead letter, even of one that is not kept in memory.
-  func status(of key: DeadLetterSummary.Key) -> OperationsLog.Status? { tables.deadLetters.status(of: key) }
+  func status(of key: DeadLetterKey) -> OperationsLog.Status? { tables.deadLetters.status(of: key) }
 }
 
 /// A page of dead letters with the choices of its filters.

@@ -58,6 +58,13 @@ package struct AlertCondition: Sendable, Hashable {
   /// A name that stays the same while the condition holds.
   package var id: String { "\(kind.rawValue)/\(subject)" }
 
+  /// The members of its JSON objects.
+  var json: JSONObject {
+    [
+      "condition": .string(kind.rawValue), "of": .string(subject), "detail": .string(what), "do": .string(remedy),
+    ]
+  }
+
   /// One line for people.
   package var line: String { "\(kind.rawValue): \(subject): \(what)" }
 }
@@ -77,7 +84,9 @@ extension DeploymentStatus {
       conditions.append(AlertCondition(kind: kind, subject: subject, what: what, remedy: remedy))
     }
     if worker.processes?.isEmpty == true {
-      add(.workerNotRunning, name, "no process of the worker runs", WorkerChecks.remedy)
+      add(
+        .workerNotRunning, name, "no process of the worker runs",
+        "start it, and read the last line of its log; remove its entry under workers if it is not needed")
     }
     if let circuit = worker.circuit {
       let cause = circuit.cause.map { ": \($0)" } ?? ""
@@ -89,7 +98,7 @@ extension DeploymentStatus {
         circuit.isMisconfigured
           ? "check its URL and secret, and the endpoint's log" : "check that the endpoint runs and can be reached")
     }
-    for (reason, groups) in Dictionary(grouping: worker.dead, by: \.reason) {
+    for (reason, groups) in Dictionary(grouping: worker.dead, by: \.key.reason) {
       guard let newest = groups.map(\.newest).max(), wallTime - newest < .seconds(60 * Self.recently) else { continue }
       let open = groups.reduce(0) { $0 + $1.open }
       add(

@@ -35,13 +35,9 @@ extension DeploymentStatus {
       poster["problem"] = alerts.problem.map { .string($0) }
       deployment["alerts"] = .object(poster)
     }
+    if !refused.isEmpty { deployment["refused"] = .array(refusals.map { .string($0) }) }
     deployment["conditions"] = .array(
-      conditions(settings).map { condition in
-        [
-          "condition": .string(condition.kind.rawValue), "of": .string(condition.subject),
-          "detail": .string(condition.what), "do": .string(condition.remedy),
-        ]
-      })
+      conditions(settings).map { .object($0.json) })
     return (workers.map(\.json) + [deployment]).map { String(decoding: $0.serialized(), as: UTF8.self) }
   }
 
@@ -84,15 +80,18 @@ extension DeploymentStatus {
     return lines + sentences
   }
 
+  var refusals: [String] { refused.values.map { "\($0)" }.sorted() }
+
   private var sentences: [String] {
-    var sentences = pauses.map { "Apple accepts no calls to \($0.key) until \($0.until.rfc3339)." }
+    var sentences = refusals.map { "Processes are known by their reports only: \(TerminalText.safe($0))." }
+    sentences += pauses.map { "Apple accepts no calls to \($0.key) until \($0.until.rfc3339)." }
     if let quarantine { sentences.append("Quarantine: \(HumanText.count(Int(quarantine.offsets), "record")).") }
     if let postgres {
       let processes = postgres.processes.map { HumanText.count($0, "process", plural: "processes") } ?? "unknown"
       sentences.append("PostgreSQL: \(processes), \(postgres.lag.values.reduce(0, +)) behind.")
     }
     if let alerts {
-      let problem = alerts.problem.map { ", but the receiver does not get them: \(TerminalText.safe($0))" } ?? ""
+      let problem = alerts.problem.map { ", which says: \(TerminalText.safe($0))" } ?? ""
       sentences.append(
         alerts.instance.map { "Alerts: posted by \($0)\(problem)." }
           ?? "Alerts: no process posts them; start millrace-console.")
@@ -126,7 +125,7 @@ extension DeploymentStatus.Worker {
       lag.hasRun ? nil : "has not run", circuit.map { _ in "circuit open" },
       failingTimers > 0 ? HumanText.count(failingTimers, "failing timer") : nil,
       delays.isEmpty ? nil : "retries: \(delays.prefix(3).joined(separator: ", "))",
-      dead.isEmpty ? nil : "dead: \(dead.prefix(3).map { "\($0.open) \($0.reason)" }.joined(separator: ", "))",
+      dead.isEmpty ? nil : "dead: \(dead.prefix(3).map { "\($0.open) \($0.key.reason)" }.joined(separator: ", "))",
       versions.count > 1 ? "versions \(versions.joined(separator: ", "))" : nil,
     ]
     return parts.compactMap(\.self).joined(separator: "; ")
@@ -165,7 +164,7 @@ extension DeploymentStatus.Worker {
     json["deadLetters"] = .array(
       dead.map { group in
         [
-          "reason": .string(group.reason), "bundleId": .string(group.bundleId), "open": .integer(Int64(group.open)),
+          "reason": .string(group.key.reason), "bundleId": .string(group.key.app), "open": .integer(Int64(group.open)),
           "oldest": .string(group.oldest.rfc3339), "newest": .string(group.newest.rfc3339),
         ]
       })

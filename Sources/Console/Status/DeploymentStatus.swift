@@ -31,7 +31,7 @@ package struct DeploymentStatus: Sendable {
     var processes: [Process]?
     var retries: [RetryTable.Row]
     /// Open dead letters by cause.
-    var dead: [DeadLetterIndex.Group]
+    var dead: [DeadLetterGroups.Group]
     /// The open circuit of its endpoint.
     var circuit: ProcessReport.Circuit?
     /// The number of timers that fail and fire again.
@@ -56,7 +56,7 @@ package struct DeploymentStatus: Sendable {
   struct Poster: Sendable, Hashable {
     /// Nil if no process posts.
     var instance: String?
-    /// Why the receiver does not get the alerts.
+    /// Why the receiver does not get the alerts, or why not all conditions are known.
     var problem: String?
   }
 
@@ -79,6 +79,8 @@ package struct DeploymentStatus: Sendable {
   var deadlines: Overview.Deadlines?
   /// Nil if no alerts are posted.
   var alerts: Poster?
+  /// Why the members of some groups are unknown, by group.
+  var refused: [String: KafkaError]
   /// The certificates that expire soon.
   package var certificates: [ExpiringCertificate] = []
   /// Real time, which record timestamps use.
@@ -97,16 +99,16 @@ package struct DeploymentStatus: Sendable {
       let own = reports.filter { $0.name == lag.worker }
       return Worker(
         lag: lag,
-        processes: facts.members.map { Self.processes(of: $0[topics.group(of: lag.worker)] ?? [], own) }
+        processes: facts.members[topics.group(of: lag.worker)].map { Self.processes(of: $0, own) }
           ?? (reports.isEmpty ? nil : Self.processes(own)),
         retries: overview.retries.filter { $0.worker == lag.worker },
-        dead: overview.deadLetters.groups.filter { $0.worker == lag.worker },
+        dead: overview.deadLetters.groups.filter { $0.key.worker == lag.worker },
         circuit: own.compactMap(\.circuit).first,
         failingTimers: own.reduce(0) { $0 + $1.failingTimers }, budgets: Self.sum(own.flatMap(\.budgets)))
     }
     let writers = reports.filter { $0.name == ProcessReport.postgres }
     if topics.postgres != nil || !writers.isEmpty {
-      let members = topics.postgres.flatMap { group in facts.members.map { $0[group]?.count ?? 0 } }
+      let members = topics.postgres.flatMap { facts.members[$0]?.count }
       postgres = Writer(
         processes: members ?? (reports.isEmpty ? nil : writers.count), problem: writers.compactMap(\.problem).first,
         lag: writers.reduce(into: [:]) { lag, report in lag.merge(report.lag) { max($0, $1) } })
@@ -124,6 +126,7 @@ package struct DeploymentStatus: Sendable {
       let poster = reports.first { $0.name == ProcessReport.console }
       alerts = Poster(instance: poster?.instance, problem: poster?.problem)
     }
+    refused = facts.refused
     self.pauses = pauses
     (deadlines, at, wallTime) = (overview.deadlines, overview.now, overview.wallTime)
   }
@@ -181,11 +184,20 @@ extension DeploymentStatus {
     let reader = ConsoleReader(
       configuration: configuration, kafka: kafka, topics: topics, store: store,
       logger: Logger(label: "millrace.status") { _ in SwiftLogNoOpLogHandler() })
+    let began = MillraceClock.system.now
     let isRead = try await MillraceClock.system.result(within: limit) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await reader.run() }
         group.addTask {
-          for await _ in changes { if await store.isCaughtUp { return } }
+          for await _ in changes {
+            if await store.isCaughtUp { return }
+            // New topics may have no leader yet. The console would retry for longer, but an operator waits for this.
+            if began.duration(to: MillraceClock.system.now) > .seconds(10),
+              let problem = await store.overview().problems["Kafka"]
+            {
+              throw OperationError(.failed, problem, at: "Kafka", remedy: "run millrace doctor")
+            }
+          }
         }
         try await group.next()
         group.cancelAll()
@@ -194,8 +206,7 @@ extension DeploymentStatus {
     }
     guard isRead == true else {
       throw OperationError(
-        .failed, await store.overview().problems.values.sorted().first ?? "not all topics could be read in time",
-        at: "Kafka", remedy: "run millrace doctor")
+        .failed, "not all topics could be read in time", at: "Kafka", remedy: "run millrace doctor")
     }
     var status = await store.status()
     status.certificates = CertificateChecks.expiring(configuration, at: MillraceClock.system.wallTime)

@@ -31,7 +31,7 @@ struct ConsoleTables: Sendable {
   var reports: [String: CampaignReport] = [:]
   /// When counting of throughput began.
   var countedSince: Timestamp?
-  /// Partitions that are read from the beginning and whose end is not reached yet.
+  /// Partitions that conditions depend on and whose end is not reached yet.
   private var pending: Set<TopicPartition> = []
   /// Present errors, by the part of the console that reported them.
   private(set) var problems: [String: String] = [:]
@@ -48,20 +48,10 @@ struct ConsoleTables: Sendable {
 
   /// Clears the tables because reading starts again.
   mutating func begin(reading whole: Set<TopicPartition>, at time: Timestamp) {
-    retries = RetryTable()
-    deadlines = DeadlineTable()
-    deadLetters.removeAll()
-    campaigns = CampaignTable()
-    audit = AuditTrail()
-    replays = RunBook(limit: Self.runLimit)
-    backfills = BackfillTable()
-    pulse = RunHeartbeat()
-    processes = ProcessTable()
-    paused = []
-    flow = FlowTable()
-    pending = whole
-    countedSince = time
-    version += 1
+    var fresh = ConsoleTables(topics, deadLetters: deadLetters.capacity)
+    (fresh.facts, fresh.reports, fresh.problems, fresh.version) = (facts, reports, problems, version + 1)
+    (fresh.pending, fresh.countedSince) = (whole, time)
+    self = fresh
   }
 
   /// Notes that reading reached the end of a partition.
@@ -78,6 +68,7 @@ struct ConsoleTables: Sendable {
 
   mutating func learn(_ facts: ClusterFacts) {
     self.facts = facts
+    report(facts.refused.values.map { "\($0)" }.sorted().first, of: "groups")
     for (worker, committed) in facts.committed {
       for (partition, offset) in committed
       where topics.retries(of: worker).contains(where: { $0.topic == partition.topic }) {
@@ -127,13 +118,14 @@ struct ConsoleTables: Sendable {
       count(.delayed, worker, "retry \(DurationText.text(delay))", written, now)
       let history = DeliveryHistory(record)
       let due = history.due ?? written + delay
-      retries.add(
-        TopicPartition(topic: record.topic, partition: record.partition), offset: record.offset, due: due,
-        reason: history.lastReason ?? "other")
+      let partition = TopicPartition(topic: record.topic, partition: record.partition)
+      // The last survey may be from before this reading.
+      guard record.offset >= facts.committed[worker]?[partition] ?? 0 else { return }
+      retries.add(partition, offset: record.offset, due: due, reason: history.lastReason ?? "other")
     case .replay(let worker):
       count(.replayed, worker, DeliveryHistory(record).replay?.mode.rawValue ?? "", written, now)
     case .deadLetters(let worker):
-      guard let letter = DeadLetterSummary(record, worker: worker) else { return }
+      guard let letter = DeadLetterEntry(record, of: worker) else { return }
       count(.dead, worker, letter.reason, written, now)
       deadLetters.add(letter)
     case .operations:

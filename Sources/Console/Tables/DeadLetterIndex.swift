@@ -1,4 +1,4 @@
-// An in-memory index of the dead letters of all workers. It keeps what a list shows, without payloads. A value.
+// An in-memory index of the dead letters of all workers. It keeps what a list shows, without payloads and causes. A value.
 
 internal import AppStore
 internal import KafkaClient
@@ -13,56 +13,6 @@ internal import Operations
 #else
   internal import Darwin
 #endif
-
-/// A dead letter as lists show it.
-struct DeadLetterSummary: Sendable, Hashable {
-  /// Identifies a dead letter in the whole deployment.
-  struct Key: Sendable, Hashable {
-    var worker: String
-    var id: DeadLetterID
-  }
-
-  var key: Key
-  var reason: String
-  var detail: String
-  var type: String
-  var bundleId: String
-  var environment: String
-  /// The key of the notification: usually the first transaction of its purchase.
-  var subject: String
-  var diedAt: Timestamp
-  var attempts: Int
-  /// Its state, such as `open` or `discarded`.
-  var state = DeadLetterEntry.open
-  /// The operator whose command set the state.
-  var by: String?
-  /// The last command that failed: its operator and the reason.
-  var failure: String?
-
-  /// The text that a search examines, in lower case.
-  let searched: [UInt8]
-
-  var isOpen: Bool { state == DeadLetterEntry.open }
-
-  static let maximumDetail = 160
-
-  init?(_ record: ConsumerRecord, worker: String) {
-    guard let letter = DeadLetter(record.headers) else { return nil }
-    let envelope = NotificationEnvelope(record.headers)
-    key = Key(worker: worker, id: DeadLetterID(lane: record.partition, offset: record.offset))
-    (reason, diedAt) = (letter.reason, letter.at)
-    detail = String(letter.detail.prefix(Self.maximumDetail))
-    let name = envelope.notificationType ?? ""
-    type = envelope.subtype.map { "\(name)/\($0.rawValue)" } ?? name
-    bundleId = envelope.bundleId ?? ""
-    environment = envelope.environment?.rawValue ?? ""
-    subject = envelope.subject ?? record.key.flatMap { String(validating: $0, as: UTF8.self) } ?? ""
-    attempts = DeliveryHistory(record).attempt
-    // A NUL separates the fields because a query cannot contain one.
-    searched = DeadLetterQuery.SearchText.lowered(
-      [subject, detail, type, reason, bundleId, worker].joined(separator: "\0"))
-  }
-}
 
 /// A search for dead letters.
 struct DeadLetterQuery: Sendable, Hashable {
@@ -94,15 +44,12 @@ struct DeadLetterQuery: Sendable, Hashable {
 
   /// Returns whether a dead letter matches the query.
   /// - Parameter needle: ``text``, prepared once for many dead letters.
-  func takes(_ letter: DeadLetterSummary, _ needle: SearchText) -> Bool {
+  /// - Parameter searched: The text of the dead letter, prepared with ``SearchText/lowered(_:)``.
+  func takes(_ letter: DeadLetterEntry, _ searched: [UInt8], _ needle: SearchText) -> Bool {
     (status == .all || letter.isOpen == (status == .open)) && (worker.isEmpty || letter.key.worker == worker)
       && (reason.isEmpty || letter.reason == reason) && (bundleId.isEmpty || letter.bundleId == bundleId)
-      && (text.isEmpty || contains(letter, needle))
-  }
-
-  private func contains(_ letter: DeadLetterSummary, _ needle: SearchText) -> Bool {
-    needle.occurs(in: letter.searched) || needle.id == letter.key.id
-      || letter.by.map { needle.occurs(in: SearchText.lowered($0)) } ?? false
+      && (text.isEmpty || needle.occurs(in: searched) || needle.id == letter.id
+        || letter.by.map { needle.occurs(in: SearchText.lowered($0)) } ?? false)
   }
 
   /// A search text that is compared without regard to the case of ASCII letters.
@@ -144,29 +91,23 @@ struct DeadLetterQuery: Sendable, Hashable {
 
 /// An index of the newest dead letters, up to a capacity.
 struct DeadLetterIndex: Sendable {
-  /// Open dead letters with the same worker, reason and app.
-  struct Group: Sendable, Hashable {
-    var worker: String
-    var reason: String
-    var bundleId: String
-    var open: Int
-    var newest: Timestamp
-    var oldest: Timestamp
-  }
-
   /// One page of a list.
   struct Page: Sendable {
-    var letters: [DeadLetterSummary]
+    var letters: [DeadLetterEntry]
     /// The number of matches on all pages.
     var count: Int
     /// Whether older matches follow this page.
     var hasMore: Bool
   }
 
+  static let maximumDetail = 160
+
   let capacity: Int
-  private var letters: [DeadLetterSummary] = []
+  private var letters: [DeadLetterEntry] = []
+  /// The text that a search examines, in lower case, for each of `letters`.
+  private var searched: [[UInt8]] = []
   /// Indices into `letters`.
-  private var places: [DeadLetterSummary.Key: Int] = [:]
+  private var places: [DeadLetterKey: Int] = [:]
   /// Indices into `letters`, sorted on demand.
   private var newestFirst: [Int] = []
   private var isSorted = true
@@ -180,30 +121,40 @@ struct DeadLetterIndex: Sendable {
   var count: Int { letters.count }
   var openCount: Int { letters.reduce(0) { $0 + ($1.isOpen ? 1 : 0) } }
   var reasons: [String] { Set(letters.map(\.reason)).sorted() }
-  var apps: [String] { Set(letters.map(\.bundleId)).filter { !$0.isEmpty }.sorted() }
+  var apps: [String] { Set(letters.compactMap(\.bundleId)).sorted() }
 
-  subscript(key: DeadLetterSummary.Key) -> DeadLetterSummary? { places[key].map { letters[$0] } }
+  subscript(key: DeadLetterKey) -> DeadLetterEntry? { places[key].map { letters[$0] } }
 
   /// Returns the status of a dead letter, even of a dropped one; nil if there is no command for it.
-  func status(of key: DeadLetterSummary.Key) -> OperationsLog.Status? {
+  func status(of key: DeadLetterKey) -> OperationsLog.Status? {
     operations[key.worker]?.status(of: OperationCommand.deadLetter(lane: key.id.lane, offset: key.id.offset))
   }
 
   /// Adds or replaces a dead letter.
-  mutating func add(_ letter: DeadLetterSummary) {
+  mutating func add(_ letter: DeadLetterEntry) {
     var letter = letter
     letter.reason = shared(letter.reason)
-    letter.type = shared(letter.type)
-    letter.bundleId = shared(letter.bundleId)
-    letter.environment = shared(letter.environment)
+    letter.remedy = shared(letter.remedy)
+    letter.type = letter.type.map { shared($0) }
+    letter.bundleId = letter.bundleId.map { shared($0) }
+    letter.environment = letter.environment.map { shared($0) }
     letter.key.worker = shared(letter.key.worker)
-    settle(&letter)
+    letter.first.topic = shared(letter.first.topic)
+    letter.detail = String(letter.detail.prefix(Self.maximumDetail))
+    (letter.causes, letter.sentBy, letter.notificationID) = ([], nil, nil)
+    letter.settle(status(of: letter.key))
+    // A NUL separates the fields because a query cannot contain one.
+    let text = DeadLetterQuery.SearchText.lowered(
+      [
+        letter.subject ?? "", letter.detail, letter.type ?? "", letter.reason, letter.bundleId ?? "", letter.key.worker,
+      ].joined(separator: "\0"))
     if let place = places[letter.key] {
-      letters[place] = letter
+      (letters[place], searched[place]) = (letter, text)
     } else {
       places[letter.key] = letters.count
       newestFirst.append(letters.count)
       letters.append(letter)
+      searched.append(text)
     }
     isSorted = false
     // Trim in batches, because sorting a full index for each addition is too slow.
@@ -221,35 +172,17 @@ struct DeadLetterIndex: Sendable {
     _ = operations[worker, default: OperationsLog(worker: worker)].fold(record)
     // Items of other kinds are replays.
     guard let id = try? DeadLetterID(item) else { return }
-    let key = DeadLetterSummary.Key(worker: worker, id: id)
-    guard let place = places[key] else { return }
-    var letter = letters[place]
-    settle(&letter)
-    letters[place] = letter
+    let key = DeadLetterKey(worker: worker, id: id)
+    if let place = places[key] { letters[place].settle(status(of: key)) }
   }
 
-  mutating func removeAll() {
-    self = DeadLetterIndex(capacity: capacity)
-  }
-
-  /// Returns the open dead letters by cause, the largest group first.
-  func groups() -> [Group] {
-    var groups: [[String]: Group] = [:]
-    for letter in letters where letter.isOpen {
-      let name = [letter.key.worker, letter.reason, letter.bundleId]
-      var group =
-        groups[name]
-        ?? Group(
-          worker: letter.key.worker, reason: letter.reason, bundleId: letter.bundleId, open: 0, newest: letter.diedAt,
-          oldest: letter.diedAt)
-      group.open += 1
-      group.newest = max(group.newest, letter.diedAt)
-      group.oldest = min(group.oldest, letter.diedAt)
-      groups[name] = group
-    }
-    return groups.values.sorted {
-      $0.open != $1.open
-        ? $0.open > $1.open : ($0.worker, $0.reason, $0.bundleId) < ($1.worker, $1.reason, $1.bundleId)
+  /// Returns the open dead letters by cause.
+  func groups() -> DeadLetterGroups {
+    letters.reduce(into: DeadLetterGroups()) { groups, letter in
+      guard letter.isOpen else { return }
+      groups.add(
+        .init(worker: letter.key.worker, reason: letter.reason, app: letter.bundleId ?? ""), isOpen: true,
+        at: letter.diedAt)
     }
   }
 
@@ -258,7 +191,7 @@ struct DeadLetterIndex: Sendable {
     sort()
     var page = Page(letters: [], count: 0, hasMore: false)
     let needle = DeadLetterQuery.SearchText(query.text)
-    for place in newestFirst where query.takes(letters[place], needle) {
+    for place in newestFirst where query.takes(letters[place], searched[place], needle) {
       let letter = letters[place]
       if page.count >= start, page.letters.count < count { page.letters.append(letter) }
       page.count += 1
@@ -274,17 +207,12 @@ struct DeadLetterIndex: Sendable {
     return name
   }
 
-  private func settle(_ letter: inout DeadLetterSummary) {
-    guard let status = status(of: letter.key) else { return }
-    (letter.state, letter.by, letter.failure) = status.ofDeadLetter
-  }
-
   private mutating func sort() {
     guard !isSorted else { return }
     let letters = letters
     newestFirst.sort { left, right in
       let times = (letters[left].diedAt, letters[right].diedAt)
-      return times.0 != times.1 ? times.0 > times.1 : letters[left].key.id > letters[right].key.id
+      return times.0 != times.1 ? times.0 > times.1 : letters[left].id > letters[right].id
     }
     isSorted = true
   }
@@ -292,6 +220,7 @@ struct DeadLetterIndex: Sendable {
   private mutating func trim() {
     sort()
     dropped += letters.count - capacity
+    searched = newestFirst.prefix(capacity).map { searched[$0] }
     letters = newestFirst.prefix(capacity).map { letters[$0] }
     newestFirst = Array(letters.indices)
     places = Dictionary(letters.enumerated().map { ($1.key, $0) }) { first, _ in first }

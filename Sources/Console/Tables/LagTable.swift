@@ -13,10 +13,23 @@ struct ClusterFacts: Sendable {
   var committed: [String: [TopicPartition: Int64]] = [:]
   /// The timestamp of the first record at or after a committed offset. It is nil if only transaction markers follow.
   var oldest: [TopicPartition: [Int64: Timestamp?]] = [:]
-  /// The members of each group, by the group's name; nil if the cluster does not tell them.
-  var members: [String: [GroupMember]]?
+  /// The members of each group, by the group's name. A group that the cluster does not tell is absent.
+  var members: [String: [GroupMember]] = [:]
+  /// The groups that this process may not describe.
+  var refused: [String: KafkaError] = [:]
   /// When the survey ended; nil before the first one.
   var at: Timestamp?
+
+  /// Takes the answers of coordinators. A refused group is a problem of that group only.
+  /// - Throws: The first other error.
+  mutating func learn(_ answers: [String: Result<[GroupMember], KafkaError>]) throws(KafkaError) {
+    for (group, answer) in answers {
+      do { members[group] = try answer.get() } catch {
+        guard error.code == .groupAuthorizationFailed else { throw error }
+        refused[group] = error
+      }
+    }
+  }
 }
 
 /// The lag of one worker.

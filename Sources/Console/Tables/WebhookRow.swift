@@ -3,6 +3,7 @@
 internal import AppStore
 internal import KafkaClient
 internal import MillraceCore
+internal import Operations
 
 /// One webhook.
 struct WebhookRow: Sendable, Hashable {
@@ -30,7 +31,7 @@ extension ConsoleTables {
   func webhookRows(now: Timestamp, lags: [WorkerLag], retries: [RetryTable.Row]) -> [WebhookRow] {
     guard !topics.webhooks.isEmpty else { return [] }
     let flow = flow.rows(now: now)
-    let dead = deadLetters.groups()
+    let dead = deadLetters.groups().groups
     return topics.webhooks.map { worker in
       let inputs = Set(topics.inputs(of: worker))
       let processed = (facts.committed[worker] ?? [:]).reduce(Int64(0)) { sum, entry in
@@ -42,7 +43,7 @@ extension ConsoleTables {
         waiting: retries.filter { $0.worker == worker }.reduce(0) { $0 + $1.waiting },
         retried: flow.filter { $0.key.outcome == .delayed && $0.key.place == worker }
           .reduce(0) { $0 + $1.total(ofLast: FlowTable.span) },
-        dead: dead.filter { $0.worker == worker }.reduce(0) { $0 + $1.open }, isPaused: paused.contains(worker))
+        dead: dead.filter { $0.key.worker == worker }.reduce(0) { $0 + $1.open }, isPaused: paused.contains(worker))
     }
   }
 }

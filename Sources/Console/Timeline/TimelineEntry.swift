@@ -29,7 +29,7 @@ struct TimelineEntry: Sendable, Hashable {
   /// The payload; nil unless the console shows payloads.
   var payload: String?
   /// The key of a dead letter; nil for other entries.
-  var letter: DeadLetterSummary.Key?
+  var letter: DeadLetterKey?
   /// The call, and its outcome at the time of this record; nil for other entries.
   var call: Call?
 
@@ -132,11 +132,11 @@ struct TimelineBuilder: Sendable {
   }
 
   private func dead(_ record: ConsumerRecord, _ worker: String) -> TimelineEntry? {
-    guard let letter = DeadLetterSummary(record, worker: worker) else { return nil }
+    guard let letter = DeadLetterEntry(record, of: worker) else { return nil }
     var entry = entry(record, .dead, letter.reason, worker)
     entry.letter = letter.key
     entry.say("type", letter.type)
-    entry.say("what", letter.detail)
+    entry.say("what", String(letter.detail.prefix(DeadLetterIndex.maximumDetail)))
     return entry
   }
 

@@ -3,7 +3,6 @@
 internal import AppStore
 internal import KafkaClient
 internal import MillraceRecords
-internal import Synchronization
 
 /// A report from ``TimelineReader`` to its caller.
 enum TimelineUpdates: Sendable {
@@ -73,17 +72,12 @@ struct TimelineReader: Sendable {
     _ step: TimelineMerge.Step, _ source: TimelineBuilder.Source?
   ) async throws -> (entries: [TimelineEntry], oldest: Timestamp?) {
     guard let source else { return ([], nil) }
-    let found = Mutex<(entries: [TimelineEntry], oldest: Timestamp?)>(([], nil))
-    try await log.scan(
-      step.partition, from: .offset(step.offsets.lowerBound), to: .offset(step.offsets.upperBound), upTo: 200
-    ) { page in
-      let entries = page.compactMap { builder.entry($0, of: source) }
-      let first = page.first?.timestamp.map { Timestamp(millisecondsSince1970: $0) }
-      found.withLock { found in
-        found.oldest = found.oldest ?? first
-        found.entries += entries
-      }
+    return try await log.fold(
+      step.partition, from: .offset(step.offsets.lowerBound), to: .offset(step.offsets.upperBound), upTo: 200,
+      into: (entries: [TimelineEntry](), oldest: Timestamp?.none)
+    ) { found, page in
+      found.oldest = found.oldest ?? page.first?.timestamp.map { Timestamp(millisecondsSince1970: $0) }
+      found.entries += page.compactMap { builder.entry($0, of: source) }
     }
-    return found.withLock { $0 }
   }
 }

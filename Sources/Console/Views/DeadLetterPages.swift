@@ -52,12 +52,12 @@ struct DeadLetterListView: Sendable {
       let box: HTML =
         context.visitor.mayAct
         ? """
-        <td><input type="checkbox" name="item" value="\(letter.key.worker)/\(letter.key.id)" aria-label="Select \(letter.key.worker) \(letter.key.id)"\(letter.isOpen ? nil : " disabled" as HTML?)></td>
+        <td><input type="checkbox" name="item" value="\(letter.key.worker)/\(letter.id)" aria-label="Select \(letter.key.worker) \(letter.id)"\(letter.isOpen ? nil : " disabled" as HTML?)></td>
         """ : ""
       return """
         <tr>\(box)<td>\(Words.relative(letter.diedAt, now: listing.now))</td>
         <th scope="row"><a href="\(letter.key.link)"><span class="code">\(letter.reason)</span></a><span class="sub">\(letter.detail)</span></th>
-        <td class="extra">\(Words.breakable(letter.type))</td><td class="extra name">\(letter.key.worker)</td><td class="extra code">\(letter.subject)</td>
+        <td class="extra">\(Words.breakable(letter.type ?? ""))</td><td class="extra name">\(letter.key.worker)</td><td class="extra code">\(letter.subject ?? "")</td>
         <td><span class="state \(letter.isOpen ? "warn" : "plain")">\(letter.state)</span>\(letter.by.map { " <span class=\"sub\">by \($0)</span>" as HTML })\(letter.failure.map { " <span class=\"sub\">\($0)</span>" as HTML })</td></tr>
         """
     }
@@ -105,19 +105,15 @@ struct DeadLetterListView: Sendable {
   }
 }
 
-extension DeadLetterSummary.Key {
+extension DeadLetterKey {
   var link: String { Link.to(["dead-letters", worker, "\(id.lane)", "\(id.offset)"]) }
 }
 
 struct DeadLetterView: Sendable {
   let entry: DeadLetterEntry
-  let worker: String
   let record: RecordView
-  let attempts: Int
   /// Whether the console keeps it in memory, so that it can be selected.
   let isKept: Bool
-  /// The notification's key.
-  let subject: String?
   /// The payload; nil unless the console shows payloads.
   let payload: String?
   let now: Timestamp
@@ -127,7 +123,7 @@ struct DeadLetterView: Sendable {
     Layout.page(
       "Dead letter \(entry.id)", context,
       """
-      <p class="crumbs"><a href="/dead-letters">Dead letters</a> › \(worker)</p>
+      <p class="crumbs"><a href="/dead-letters">Dead letters</a> › \(entry.key.worker)</p>
       <h1><span class="code">\(entry.reason)</span> <span class="state \(entry.isOpen ? "warn" : "plain")">\(entry.state)\(entry.by.map { " by \($0)" } ?? "")</span></h1>
       <p class="lead">\(entry.detail)</p>
       <p class="remedy"><strong>What to do:</strong> \(entry.remedy)</p>
@@ -145,24 +141,26 @@ struct DeadLetterView: Sendable {
       let why =
         context.visitor.mayAct ? "This dead letter is older than those that the console keeps in memory" : "Read-only"
       return """
-        <p class="nothing">\(why). Use the command line: <code>millrace dead-letters requeue \(entry.id) --worker \(worker) --why …</code></p>
+        <p class="nothing">\(why). Use the command line: <code>millrace dead-letters requeue \(entry.id) --worker \(entry.key.worker) --why …</code></p>
         """
     }
     return """
-      <form class="actions" method="get" action="/dead-letters/decide" aria-label="Decide"><input type="hidden" name="item" value="\(worker)/\(entry.id)">
+      <form class="actions" method="get" action="/dead-letters/decide" aria-label="Decide"><input type="hidden" name="item" value="\(entry.key.worker)/\(entry.id)">
       <button name="do" value="requeue">Requeue …</button> <button name="do" value="discard" class="quiet">Discard …</button></form>
       """
   }
 
   private var facts: [HTML] {
     let first = "\(entry.first.topic), partition \(entry.first.partition), offset \(entry.first.offset)"
-    let timeline: HTML? = subject.map { "<a class=\"code\" href=\"\(Link.to(["timeline"], [("id", $0)]))\">\($0)</a>" }
+    let timeline: HTML? = entry.subject.map {
+      "<a class=\"code\" href=\"\(Link.to(["timeline"], [("id", $0)]))\">\($0)</a>"
+    }
     let all: [(HTML, HTML?)] = [
       ("Type", entry.type.map { "\($0)" }), ("App", entry.bundleId.map { "\($0), \(entry.environment ?? "")" }),
       ("Purchase", timeline), ("Notification", entry.notificationID.map { "<span class=\"code\">\($0)</span>" }),
       ("Signed", record.signedDate.map { Words.exact($0) }),
       ("Died", "\(Words.exact(entry.diedAt)), \(Words.relative(entry.diedAt, now: now))"),
-      ("Attempts", "\(attempts)"), ("First read from", "<span class=\"code\">\(first)</span>"),
+      ("Attempts", "\(entry.attempts)"), ("First read from", "<span class=\"code\">\(first)</span>"),
       (
         "Position",
         "<span class=\"code\">\(record.topic), partition \(record.partition), offset \(record.offset)</span>"
@@ -189,8 +187,8 @@ struct DeadLetterView: Sendable {
 
 /// Asks the user to confirm a decision.
 struct DecisionView: Sendable {
-  let decision: Decision
-  let letters: [DeadLetterSummary]
+  let decision: OperationReport.Action
+  let letters: [DeadLetterEntry]
   /// The number of matches beyond the limit of one decision.
   let rest: Int
   let token: String
@@ -204,12 +202,12 @@ struct DecisionView: Sendable {
     let rows = letters.prefix(Self.shown).map { letter -> HTML in
       """
       <tr><th scope="row"><a class="code" href="\(letter.key.link)">\(letter.reason)</a><span class="sub">\(letter.key.worker)</span></th>
-      <td>\(Words.breakable(letter.type))</td>
-      <td class="extra code">\(letter.subject)</td><td>\(Words.relative(letter.diedAt, now: now))</td></tr>
+      <td>\(Words.breakable(letter.type ?? ""))</td>
+      <td class="extra code">\(letter.subject ?? "")</td><td>\(Words.relative(letter.diedAt, now: now))</td></tr>
       """
     }
     let items = letters.map { letter -> HTML in
-      "<input type=\"hidden\" name=\"item\" value=\"\(letter.key.worker)/\(letter.key.id)\">"
+      "<input type=\"hidden\" name=\"item\" value=\"\(letter.key.worker)/\(letter.id)\">"
     }
     return Layout.page(
       "\(decision.verb)?", context,
@@ -230,17 +228,15 @@ struct DecisionView: Sendable {
   }
 
   private var meaning: HTML {
-    switch decision {
-    case .requeue:
-      "The worker that gave up on them processes them again; no other worker does. Live traffic keeps its priority. A record that fails again becomes a dead letter with its whole history."
-    case .discard: "They stay in the topic, but they can no longer be requeued."
-    }
+    decision == .requeue
+      ? "The worker that gave up on them processes them again; no other worker does. Live traffic keeps its priority. A record that fails again becomes a dead letter with its whole history."
+      : "They stay in the topic, but they can no longer be requeued."
   }
 }
 
 /// Shows the result of a decision.
 struct DecisionOutcomeView: Sendable {
-  let decision: Decision
+  let decision: OperationReport.Action
   let outcomes: [DecisionOutcome]
   let context: PageContext
 
@@ -256,7 +252,7 @@ struct DecisionOutcomeView: Sendable {
       "\(decision.verb): done", context,
       """
       <p class="crumbs"><a href="/dead-letters">Dead letters</a> › \(decision.rawValue)</p>
-      <h1>\(Words.count(done)) of \(Words.count(outcomes.count)) \(decision == .requeue ? "sent again" : "discarded")</h1>
+      <h1>\(Words.count(done)) of \(Words.count(outcomes.count)) \(decision.participle)</h1>
       \(Layout.table("Outcome of each", [.init("Dead letter"), .init("Outcome")], Array(rows)))
       <p><a href="/dead-letters">Back to the list</a></p>
       """)

@@ -7,9 +7,9 @@ internal import Operations
 internal import RenewalExtensions
 
 struct Overview: Sendable {
-  /// Open dead letters by cause, and counts.
+  /// Open dead letters by cause, the largest group first, and counts.
   struct DeadLetters: Sendable {
-    var groups: [DeadLetterIndex.Group]
+    var groups: [DeadLetterGroups.Group]
     var open: Int
     var kept: Int
     var dropped: Int
@@ -76,7 +76,8 @@ extension ConsoleTables {
       problems: problems, flow: flow.rows(now: now), workers: workers, retries: retryRows,
       webhooks: webhookRows(now: now, lags: workers, retries: retryRows),
       deadLetters: .init(
-        groups: deadLetters.groups(), open: deadLetters.openCount, kept: deadLetters.count,
+        groups: deadLetters.groups().groups.sorted { ($1.open, $0.key) < ($0.open, $1.key) },
+        open: deadLetters.openCount, kept: deadLetters.count,
         dropped: deadLetters.dropped),
       campaigns: exists { $0 == .campaigns } ? Array(campaigns.campaigns.suffix(Self.shownCampaigns).reversed()) : nil,
       reports: reports,

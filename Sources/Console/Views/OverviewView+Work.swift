@@ -10,10 +10,10 @@ extension OverviewView {
     let letters = state.deadLetters
     let rows = letters.groups.prefix(20).map { group -> HTML in
       let link = Link.to(
-        ["dead-letters"], [("worker", group.worker), ("reason", group.reason), ("app", group.bundleId)])
+        ["dead-letters"], [("worker", group.key.worker), ("reason", group.key.reason), ("app", group.key.app)])
       return """
-        <tr><th scope="row"><a class="code" href="\(link)">\(group.reason)</a><span class="sub">\(group.worker)</span></th>
-        <td class="extra">\(group.bundleId)</td><td class="num">\(Words.count(group.open))</td>
+        <tr><th scope="row"><a class="code" href="\(link)">\(group.key.reason)</a><span class="sub">\(group.key.worker)</span></th>
+        <td class="extra">\(group.key.app)</td><td class="num">\(Words.count(group.open))</td>
         <td>\(Words.relative(group.newest, now: state.wallTime))</td>
         <td class="extra">\(Words.relative(group.oldest, now: state.wallTime))</td></tr>
         """

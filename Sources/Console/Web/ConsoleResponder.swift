@@ -101,39 +101,32 @@ struct ConsoleResponder: HTTPResponder {
     return Answers.page(DeadLetterListView(listing: listing, context: page).page)
   }
 
-  private func deadLetter(_ key: DeadLetterSummary.Key, _ page: PageContext) async throws -> Response {
+  private func deadLetter(_ key: DeadLetterKey, _ page: PageContext) async throws -> Response {
     guard topics.workers.contains(key.worker) else { throw Denial.notFound }
-    let names = WorkerTopics(worker: key.worker, inputs: [], delays: [], prefix: topics.prefix)
-    let partition = TopicPartition(topic: names.deadLetters, partition: key.id.lane)
-    guard let record = try await lookUp(partition, at: key.id.offset), var entry = DeadLetterEntry(record) else {
-      throw Denial.notFound
-    }
-    let isKept = await store.deadLetter(key) != nil
-    if let status = await store.status(of: key) {
-      (entry.state, entry.by, entry.failure) = status.ofDeadLetter
-    } else if await !store.isCaughtUp, !isKept {
-      // Records that are not read yet may change the state.
-      entry.state = "state not known yet"
-    }
-    let view = RecordView(record)
+    let (isKept, status) = await (store.deadLetter(key) != nil, store.status(of: key))
+    guard let record = try await lookUp(key),
+      var entry = DeadLetterEntry(record, of: key.worker, status: status)
+    else { throw Denial.notFound }
+    // Records that are not read yet may change the state.
+    if await !store.isCaughtUp, !isKept, status == nil { entry.state = "state not known yet" }
     return Answers.page(
       DeadLetterView(
-        entry: entry, worker: key.worker, record: view, attempts: DeliveryHistory(record).attempt, isKept: isKept,
-        subject: view.subject ?? view.key, payload: showsPayloads ? Payload.text(record) : nil, now: clock.wallTime,
-        context: page
+        entry: entry, record: RecordView(record), isKept: isKept, payload: showsPayloads ? Payload.text(record) : nil,
+        now: clock.wallTime, context: page
       ).page)
   }
 
-  private func lookUp(_ partition: TopicPartition, at offset: Int64) async throws -> ConsumerRecord? {
+  private func lookUp(_ key: DeadLetterKey) async throws -> ConsumerRecord? {
     guard let admission = lookups.admit() else { throw Denial.busy }
-    let found = try await real.result(within: Self.lookupLimit) { [log] in
+    let found = try await real.result(within: Self.lookupLimit) { [log, prefix = topics.prefix] in
       // A lookup that ignores its time limit keeps its place in the quota until it ends.
       defer { admission.end() }
-      return try await SingleRecord(log: try await log()).read(partition, at: offset)
+      let worker = try WorkerOperations(worker: key.worker, prefix: prefix, on: try await log(), author: "")
+      return try await worker.record(of: key.id)
     }
     guard let found else {
       throw KafkaError(
-        code: .timedOut, operation: "read offset \(offset) of \(partition)",
+        code: .timedOut, operation: "read the dead letter \(key.id) of \(key.worker)",
         reason: "no answer within \(DurationText.text(Self.lookupLimit))", isRetriable: true)
     }
     return found
@@ -199,14 +192,14 @@ struct ConsoleResponder: HTTPResponder {
   // MARK: - Acting
 
   /// Returns the dead letters that a form selects, and the number of matches beyond the limit.
-  private func chosen(_ fields: FormFields) async throws(Denial) -> (letters: [DeadLetterSummary], rest: Int) {
+  private func chosen(_ fields: FormFields) async throws(Denial) -> (letters: [DeadLetterEntry], rest: Int) {
     if !fields["all"].isEmpty {
       var query = DeadLetterQuery(fields)
       query.status = .open
       let page = await store.deadLetters(query, from: 0, count: DeadLetterService.limit).page
       return (page.letters, page.count - page.letters.count)
     }
-    var letters: [DeadLetterSummary] = []
+    var letters: [DeadLetterEntry] = []
     let items = fields.all("item")
     guard items.count <= DeadLetterService.limit else {
       throw .malformed("more than \(DeadLetterService.limit) dead letters are selected")
@@ -223,7 +216,7 @@ struct ConsoleResponder: HTTPResponder {
 
   private func decide(_ query: FormFields, _ page: PageContext) async throws -> Response {
     guard page.visitor.mayAct else { throw Denial.readOnly }
-    guard let decision = Decision(rawValue: query["do"]) else { throw Denial.notFound }
+    guard let decision = OperationReport.Action(decision: query["do"]) else { throw Denial.notFound }
     let (chosen, rest) = try await chosen(query)
     let letters = chosen.filter(\.isOpen)
     guard !letters.isEmpty else { throw Denial.malformed("no open dead letter is selected") }
@@ -236,7 +229,7 @@ struct ConsoleResponder: HTTPResponder {
 
   private func act(_ path: [String], _ request: Request, _ page: PageContext) async throws -> Response {
     if path.count == 2, path[0] == "runs" { return try await control(path[1], request, page) }
-    guard path.count == 2, path[0] == "dead-letters", let decision = Decision(rawValue: path[1]) else {
+    guard path.count == 2, path[0] == "dead-letters", let decision = OperationReport.Action(decision: path[1]) else {
       throw Denial.notFound
     }
     let fields = try await form(request)

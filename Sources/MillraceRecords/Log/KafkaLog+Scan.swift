@@ -64,6 +64,34 @@ extension KafkaLog {
     }
   }
 
+  /// Follows partitions with one client, which stays out of consumer groups. Calls `body` with their pages, also with
+  /// empty ones at the end of a partition: in order within each partition, concurrently across partitions.
+  ///
+  /// - Parameters:
+  ///   - starts: The first offset to read from each partition.
+  ///   - limit: The maximum number of records in a page.
+  ///   - body: Returns whether to go on with the partition.
+  /// - Throws: ``KafkaError``, the error of `body`, or `CancellationError`.
+  package func follow(
+    _ starts: [TopicPartition: StartOffset], upTo limit: Int,
+    _ body: @escaping @Sendable (TopicPartition, LogPage) async throws -> Bool
+  ) async throws {
+    guard !starts.isEmpty else { return }
+    try await withScanner(starts, upTo: Self.mostAhead) { (queues) async throws -> Void? in
+      try await withThrowingTaskGroup(of: Bool.self) { group in
+        for queue in queues {
+          group.addTask {
+            while let page = try await queue.nextPage(upTo: limit) {
+              guard try await body(queue.partition, page) else { return true }
+            }
+            return false
+          }
+        }
+        return try await group.allSatisfy { $0 } ? () : nil
+      }
+    }
+  }
+
   /// The maximum number of partitions of one client.
   private static var scanWidth: Int { 64 }
   /// The bytes that a client may prefetch for all of its partitions. The same amount may be in transit.

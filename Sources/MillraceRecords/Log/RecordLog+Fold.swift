@@ -39,10 +39,7 @@ extension RecordLog {
     timeout: Duration = .seconds(15), into value: Value,
     _ update: @Sendable (inout Value, ConsumerRecord) throws -> Void
   ) async throws -> Value {
-    let counts = try await partitionCounts(of: topics, timeout: timeout)
-    let partitions = topics.flatMap { topic in
-      (0..<Int32(clamping: counts[topic] ?? 0)).map { TopicPartition(topic: topic, partition: $0) }
-    }
+    let partitions = try await partitions(of: topics, timeout: timeout)
     let starts =
       description.capabilities.contains(.timeLookup) && !clock.isSimulated
       ? try await offsets(of: partitions, since: time.millisecondsSince1970, timeout: timeout) : nil
@@ -57,6 +54,17 @@ extension RecordLog {
       }
     }
     return value
+  }
+
+  /// Returns the partitions of topics; a missing topic has none.
+  /// - Throws: ``KafkaError`` if the log did not answer within `timeout`.
+  package func partitions(
+    of topics: [String], timeout: Duration = .seconds(15)
+  ) async throws(KafkaError) -> [TopicPartition] {
+    let counts = try await partitionCounts(of: topics, timeout: timeout)
+    return topics.flatMap { topic in
+      (0..<Int32(clamping: counts[topic] ?? 0)).map { TopicPartition(topic: topic, partition: $0) }
+    }
   }
 
   /// Returns the record at an offset, or nil if there is none. Waits for an offset that is not written yet.

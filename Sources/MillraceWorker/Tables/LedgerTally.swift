@@ -49,8 +49,7 @@ struct WorkerLedgers: Sendable {
   private static let firstBytes: Set = [LedgerKind.counter.rawValue, LedgerKind.effect.rawValue]
 
   func tally(of prefixes: [String]) async throws -> LedgerTally {
-    let count = try await log.partitionCounts(of: [topics.ledger], timeout: Self.timeout)[topics.ledger] ?? 0
-    let partitions = (0..<Int32(clamping: count)).map { TopicPartition(topic: topics.ledger, partition: $0) }
+    let partitions = try await log.partitions(of: [topics.ledger], timeout: Self.timeout)
     return try await withThrowingTaskGroup(of: LedgerTally.self) { group in
       for partition in partitions { group.addTask { try await tally(of: partition, prefixes) } }
       return try await group.reduce(into: LedgerTally()) { whole, lane in

@@ -81,19 +81,21 @@ package struct CompareOperation: Sendable {
   /// Reads the topics and compares.
   /// - Throws: `KafkaError`, or ``OperationError`` if a topic does not exist.
   package func compare(_ received: [ReceivedNotification], in window: Window) async throws -> Comparison {
-    var kept: [Comparison.Kept] = []
-    for topic in topics {
-      try await SnapshotReader(configuration).read(topic) { record in
-        let envelope = NotificationEnvelope(record)
-        guard window.contains(record.time(by: clock)), let id = envelope.id, let value = record.value,
-          receiver?.takes(
-            type: envelope.notificationType, bundleId: envelope.bundleId, environment: envelope.environment) != false
-        else { return }
-        kept.append(
-          Comparison.Kept(
-            id: id, key: envelope.subject ?? id, topic: topic, type: envelope.notificationType ?? "", bytes: value))
-      }
+    let log = try await KafkaLog.reader(configuration)
+    let kept = try await log.fold(log.presentOffsets(of: topics), into: [TopicPartition: [Comparison.Kept]]()) {
+      kept, page in
+      kept[page.partition, default: []] += page.records.compactMap { self.kept($0, in: window) }
     }
-    return Comparison(topics: kept, receiver: received)
+    return Comparison(topics: kept.sorted { $0.key < $1.key }.flatMap(\.value), receiver: received)
+  }
+
+  private func kept(_ record: ConsumerRecord, in window: Window) -> Comparison.Kept? {
+    let envelope = NotificationEnvelope(record)
+    guard window.contains(record.time(by: clock)), let id = envelope.id, let value = record.value,
+      receiver?.takes(
+        type: envelope.notificationType, bundleId: envelope.bundleId, environment: envelope.environment) != false
+    else { return nil }
+    return Comparison.Kept(
+      id: id, key: envelope.subject ?? id, topic: record.topic, type: envelope.notificationType ?? "", bytes: value)
   }
 }

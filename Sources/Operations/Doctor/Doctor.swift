@@ -38,8 +38,8 @@ package struct Doctor: Sendable {
     package var forms: [WorkerSettingsForm] = []
     /// HTTP servers that only the settings of a worker type name.
     package var endpoints: [EndpointAddress] = []
-    /// Returns what `millrace status` finds, apart from what other checks find.
-    package var conditions: (@Sendable () async throws -> [DoctorFinding])?
+    /// Returns the findings on workers and conditions in what `millrace status` reads.
+    package var state: (@Sendable () async throws -> [DoctorFinding])?
     /// Checks the database; nil if none is configured.
     package var postgres: (@Sendable () -> DoctorFinding?)?
 
@@ -135,13 +135,9 @@ package struct Doctor: Sendable {
     let log = KafkaLog(kafka, cluster: survey.cluster) { client in
       ClientObserver(throttling: { _ in _ = throttles.note(client, at: .now) })
     }
-    try add(
-      survey.cluster.isEmbedded
-        ? [DoctorFinding(.workers, .skipped, "an embedded cluster does not tell who is in a group")]
-        : await WorkerChecks.findings(of: configuration, kafka, timeout: options.timeout))
-    if let conditions = options.conditions {
-      do { try add(try await conditions()) } catch is CancellationError { throw CancellationError() } catch {
-        try add([DoctorFinding(.conditions, error)])
+    if let state = options.state {
+      do { try add(try await state()) } catch is CancellationError { throw CancellationError() } catch {
+        try add([DoctorFinding(.workers, .skipped, "the state could not be read"), DoctorFinding(.conditions, error)])
       }
     }
     guard !options.skipped.contains(.probe) else {

@@ -85,7 +85,7 @@ package struct DoctorFinding: Sendable, Hashable {
   }
 
   /// Creates a finding from an error.
-  init(_ check: Check, _ error: any Error, of subject: String? = nil) {
+  package init(_ check: Check, _ error: any Error, of subject: String? = nil) {
     let report = FailureReport(error)
     let line = report.lines.first ?? "\(error)"
     // Error descriptions have the form `what; remedy`.

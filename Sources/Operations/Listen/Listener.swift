@@ -60,84 +60,46 @@ package struct Listener: Sendable {
     onReady: @Sendable (Reading) -> Void, onTrouble: @escaping @Sendable (String) -> Void = { _ in },
     deliver: @escaping @Sendable ([ConsumerRecord]) async throws -> Bool
   ) async throws {
-    let access = ClusterAccess(configuration, timeout: timeout)
-    let plan = try await access.plan(of: topics)
-    guard !plan.partitions.isEmpty else {
+    let log = try await KafkaLog.reader(
+      configuration, timeout: timeout, observer: ClientObserver(error: { onTrouble("\($0)") }))
+    let partitions = try await log.partitions(of: topics, timeout: timeout)
+    guard !partitions.isEmpty else {
       throw OperationError.missing(
         topics.joined(separator: ", "), remedy: "create the topics with millrace topics apply")
     }
-    let starts = try await startOffsets(of: plan, access)
-    let consumer = try KafkaConsumer(
-      access.readerConfiguration(plan), subscription: .partitions(starts),
-      observer: ClientObserver(error: { onTrouble("\($0)") }))
-    let found = Set(plan.partitions.map(\.topic))
-    let reading = Reading(
-      topics: found.sorted(), partitions: plan.partitions.count, missing: topics.filter { !found.contains($0) }.sorted()
-    )
-    onReady(reading)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await consumer.run() }
-      group.addTask {
-        defer { consumer.shutDown() }
-        try await Self.drain(consumer) { records in
-          let wanted = records.filter { record in
-            since.map { (record.time(by: clock) ?? $0) >= $0 } ?? true
-          }
-          guard !wanted.isEmpty else { return true }
-          return try await deliver(wanted)
-        }
+    // Resolved before `onReady`, so records written after that call are read even if the client starts later.
+    let starts = try await startOffsets(of: partitions, log)
+    let found = Set(partitions.map(\.topic))
+    onReady(
+      Reading(
+        topics: found.sorted(), partitions: partitions.count, missing: topics.filter { !found.contains($0) }.sorted()))
+    struct Enough: Error {}
+    do {
+      try await log.follow(starts, upTo: 100) { _, page in
+        let wanted = page.records.filter { record in since.map { (record.time(by: clock) ?? $0) >= $0 } ?? true }
+        if !wanted.isEmpty, try await !deliver(wanted) { throw Enough() }
+        return true
       }
-      // Awaited one by one, because the first failure has to cancel the other task.
-      for try await _ in group {}
+    } catch is Enough {
+      // `deliver` has all that it wants.
+    } catch is CancellationError where Task.isCancelled {
+      // The caller has all that it wants.
     }
   }
 
-  /// Resolves the offsets before `onReady`, so records written after that call are read even if the consumer starts
-  /// later.
   private func startOffsets(
-    of plan: ClusterAccess.Plan, _ access: ClusterAccess
+    of partitions: [TopicPartition], _ log: KafkaLog
   ) async throws -> [TopicPartition: StartOffset] {
     // Kafka's index knows only real time, and the embedded cluster has none.
-    let canLookUp = since != nil && !plan.isEmbedded && !clock.isSimulated
+    let canLookUp = since != nil && log.description.capabilities.contains(.timeLookup) && !clock.isSimulated
     guard start == .latest || canLookUp else {
-      return Dictionary(uniqueKeysWithValues: plan.partitions.map { ($0, .earliest) })
+      return Dictionary(uniqueKeysWithValues: partitions.map { ($0, .earliest) })
     }
-    let ends = try await access.watermarks(of: plan.partitions).mapValues { StartOffset.offset($0.upperBound) }
+    let ends = try await log.highWatermarks(of: partitions, timeout: timeout)
+      .mapValues { StartOffset.offset($0.upperBound) }
     guard let since, canLookUp else { return ends }
     // A partition without an offset for the time has no records since then.
-    return try await access.offsets(of: plan.partitions, since: since).mapValues { .offset($0) }
-      .merging(ends) { found, _ in found }
-  }
-
-  private static func drain(
-    _ consumer: KafkaConsumer, _ deliver: @escaping @Sendable ([ConsumerRecord]) async throws -> Bool
-  ) async throws {
-    try await withThrowingTaskGroup(of: Void.self) { readers in
-      for await event in consumer.events {
-        switch event {
-        case .assigned(let queues):
-          for queue in queues { readers.addTask { try await read(queue, of: consumer, deliver) } }
-        case .revoked(let revocation): revocation.complete()
-        }
-      }
-      for try await _ in readers {}
-    }
-  }
-
-  private static func read(
-    _ queue: PartitionQueue, of consumer: KafkaConsumer, _ deliver: @Sendable ([ConsumerRecord]) async throws -> Bool
-  ) async throws {
-    do {
-      while true {
-        let batch = try await queue.nextBatch(upTo: 100)
-        if batch.isEmpty { return }
-        if try await !deliver(batch) { break }
-      }
-      consumer.shutDown()
-    } catch {
-      // The other tasks may wait forever for records. Closing the consumer ends them, so this error can be thrown.
-      consumer.shutDown()
-      throw error
-    }
+    return try await log.offsets(of: partitions, since: since.millisecondsSince1970, timeout: timeout)
+      .mapValues { .offset($0) }.merging(ends) { found, _ in found }
   }
 }

@@ -49,10 +49,7 @@ package struct CustomerErasure: Sendable {
   ) async throws -> [String] {
     let token = appAccountToken.lowercased()
     let names = (Self.tables + NotificationFamily.all.map(\.topic)).map { prefix + $0 }
-    let counts = try await log.partitionCounts(of: names, timeout: .seconds(15))
-    let partitions = counts.flatMap { topic, count in
-      (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
-    }
+    let partitions = try await log.partitions(of: names)
     let ranges = try await log.highWatermarks(of: partitions, timeout: .seconds(15))
     let found = try await log.fold(ranges, into: (ids: Set<String>(), read: 0)) { found, page in
       found.ids.formUnion(page.records.compactMap { Self.originalTransactionId(in: $0, of: token) })

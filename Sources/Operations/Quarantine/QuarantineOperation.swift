@@ -34,9 +34,12 @@ package struct QuarantineOperation: Sendable {
   /// - Parameter onReady: Called once, when the cluster has answered and reading begins.
   /// - Throws: `KafkaError`, or ``OperationError`` if the topic does not exist.
   package func inventory(onReady: () -> Void = {}) async throws -> QuarantineInventory {
-    var inventory = QuarantineInventory()
-    try await SnapshotReader(configuration).read(topic, onReady: onReady) { inventory.add($0) }
-    return inventory
+    let log = try await KafkaLog.reader(configuration)
+    let ranges = try await log.presentOffsets(of: [topic])
+    onReady()
+    return try await log.fold(ranges, into: QuarantineInventory()) { inventory, page in
+      for record in page.records { inventory.add(record) }
+    }
   }
 
   /// Verifies bodies again and writes those that are now admitted, each once.
@@ -50,44 +53,34 @@ package struct QuarantineOperation: Sendable {
   /// - Throws: `KafkaError`, or ``OperationError`` if the topic does not exist; the error of `report`.
   package func resubmit(
     _ ids: Set<String>, by readmission: Readmission, router: NotificationRouter, isDryRun: Bool,
-    report: (ResubmissionOutcome) throws -> Void
+    report: @escaping @Sendable (ResubmissionOutcome) throws -> Void
   ) async throws -> ResubmissionSummary {
-    let producer = isDryRun ? nil : try KafkaProducer(configuration)
-    let running = producer.map { producer in Task { try await producer.run() } }
-    var summary = ResubmissionSummary()
-    do {
-      var left = ids
-      var stillRefused: [String: ResubmissionOutcome] = [:]
-      try await SnapshotReader(configuration).read(topic) { record in
-        guard let quarantined = QuarantineRecord(record), left.contains(quarantined.id) else { return }
-        let written = record.time(by: clock)
-        let outcome = await resubmit(quarantined, writtenAt: written, readmission, router, producer)
-        // The same version 1 body may have been posted again with another secret.
-        if quarantined.version == .v1, case .refused = outcome.result {
-          stillRefused[quarantined.id] = outcome
-          return
+    let log = try await KafkaLog.connect(configuration, timeout: .seconds(15))
+    let ranges = try await log.presentOffsets(of: [topic]).sorted { $0.key < $1.key }
+    let resubmission = Resubmission(ids, report)
+    @Sendable func read(_ writer: (any LogWriter)?) async throws -> ResubmissionSummary {
+      for (partition, range) in ranges {
+        try await log.scan(
+          partition, from: .offset(range.lowerBound), to: .offset(range.upperBound), upTo: 100
+        ) { page in
+          for record in page {
+            guard let quarantined = QuarantineRecord(record), await resubmission.left.contains(quarantined.id) else {
+              continue
+            }
+            try await resubmission.take(
+              await resubmit(quarantined, writtenAt: record.time(by: clock), readmission, router, writer),
+              isFinal: quarantined.version != .v1)
+          }
         }
-        left.remove(quarantined.id)
-        stillRefused[quarantined.id] = nil
-        summary.add(outcome)
-        try report(outcome)
       }
-      for outcome in stillRefused.values.sorted(by: { $0.id < $1.id }) {
-        summary.add(outcome)
-        try report(outcome)
-      }
-    } catch {
-      running?.cancel()
-      throw error
+      return try await resubmission.end()
     }
-    producer?.shutDown()
-    try await running?.value
-    return summary
+    return try await isDryRun ? read(nil) : log.withWriter { try await read($0) }
   }
 
   private func resubmit(
     _ quarantined: QuarantineRecord, writtenAt: Timestamp?, _ readmission: Readmission, _ router: NotificationRouter,
-    _ producer: KafkaProducer?
+    _ writer: (any LogWriter)?
   ) async -> ResubmissionOutcome {
     let id = quarantined.id
     let record: NotificationRecord
@@ -102,11 +95,45 @@ package struct QuarantineOperation: Sendable {
     func outcome(_ result: ResubmissionOutcome.Result) -> ResubmissionOutcome {
       ResubmissionOutcome(id: id, topic: record.topic, notificationID: record.event.id, result: result)
     }
-    guard let producer else { return outcome(.admitted) }
+    guard let writer else { return outcome(.admitted) }
     do {
-      return outcome(.written(try await producer.send(record.producerRecord.timed(by: clock))))
+      return outcome(.written(try await writer.send(record.producerRecord.timed(by: clock))))
     } catch {
       return outcome(.failed(error))
     }
+  }
+}
+
+/// The bodies that a resubmission has not written yet.
+private actor Resubmission {
+  private(set) var left: Set<String>
+  private var summary = ResubmissionSummary()
+  private var stillRefused: [String: ResubmissionOutcome] = [:]
+  private let report: @Sendable (ResubmissionOutcome) throws -> Void
+
+  init(_ ids: Set<String>, _ report: @escaping @Sendable (ResubmissionOutcome) throws -> Void) {
+    (left, self.report) = (ids, report)
+  }
+
+  /// - Parameter isFinal: Whether a refusal is final. The same version 1 body may have been posted again with another
+  ///   secret.
+  func take(_ outcome: ResubmissionOutcome, isFinal: Bool) throws {
+    if !isFinal, case .refused = outcome.result {
+      stillRefused[outcome.id] = outcome
+      return
+    }
+    left.remove(outcome.id)
+    stillRefused[outcome.id] = nil
+    summary.add(outcome)
+    try report(outcome)
+  }
+
+  /// Reports the bodies that no post admits.
+  func end() throws -> ResubmissionSummary {
+    for outcome in stillRefused.values.sorted(by: { $0.id < $1.id }) {
+      summary.add(outcome)
+      try report(outcome)
+    }
+    return summary
   }
 }

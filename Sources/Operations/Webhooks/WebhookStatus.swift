@@ -108,13 +108,7 @@ package struct WebhookOperations: Sendable {
       let settings: WebhookSettings = try configuration.settings(of: identity.name)
       let policy = configuration.policy(of: identity.name, standard: identity.policy)
       let topics = WorkerTopics(WebhookWorker.self, as: identity, configuration, policy)
-      let counts = try await log.partitionCounts(of: topics.sources, timeout: Self.timeout)
-      for topic in topics.sources where counts[topic] == nil {
-        throw OperationError.missing(topic)
-      }
-      let partitions = counts.flatMap { topic, count in
-        (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
-      }
+      let partitions = try await log.presentPartitions(of: topics.sources)
       // Read the committed offsets before the ends, so that no lag is negative.
       let committed = try await KafkaConsumer(kafka, subscription: .group(topics.group, topics: []))
         .committed(partitions, timeout: Self.timeout)

@@ -1,13 +1,15 @@
-// One dead letter in a list, read from its headers. Values are not decoded, so a list of 100,000 stays fast. Pure.
+// One dead letter, read from its headers, as the command line, the console and scripts see it. Values are not decoded, so
+// a list of 100,000 stays fast. Pure.
 
 package import AppStore
 package import KafkaClient
 internal import MillraceRecords
+package import MillraceWorker
 
 /// A record that a worker gave up on.
 public struct DeadLetterEntry: Sendable, Hashable {
-  /// The dead letter's ID.
-  package var id: DeadLetterID
+  /// The worker that gave up, and the dead letter's ID.
+  package var key: DeadLetterKey
   /// The reason, as a stable code.
   package var reason: String
   /// A description of the problem.
@@ -18,8 +20,14 @@ public struct DeadLetterEntry: Sendable, Hashable {
   package var diedAt: Timestamp
   /// The causes of the failed attempts, oldest first.
   package var causes: [String]
+  /// The number of counted attempts since the record was last sent.
+  package var attempts: Int
+  /// The run that replayed or requeued the record before it failed, and its reason; nil for an original record.
+  package var sentBy: String?
   /// The position where the record was first read.
   package var first: RecordPosition
+  /// Whether it contains a copy of the record. Otherwise a requeue reads the record at its original position.
+  package var hasCopy: Bool
   /// The notification's ID, if the record has one.
   package var notificationID: String?
   /// The claimed type and subtype.
@@ -28,12 +36,16 @@ public struct DeadLetterEntry: Sendable, Hashable {
   package var bundleId: String?
   /// The claimed environment.
   package var environment: String?
+  /// The key of the record: usually the first transaction of its purchase.
+  package var subject: String?
   /// The result of the operator's commands: `open`, or a short text such as `sent again`.
   package var state = Self.open
   /// The operator of that command.
   package var by: String?
   /// The operator and the reason of the last failed command; nil if the letter is settled or no command failed.
   package var failure: String?
+  /// The reason of that command.
+  package var why: String?
 
   /// The ``state`` of an unsettled dead letter.
   package static let open = "open"
@@ -41,21 +53,44 @@ public struct DeadLetterEntry: Sendable, Hashable {
   /// Whether the dead letter is unsettled.
   package var isOpen: Bool { state == Self.open }
 
+  /// The dead letter's ID.
+  package var id: DeadLetterID { key.id }
+
   /// Reads a record's headers; nil if the record is not a dead letter.
-  package init?(_ record: ConsumerRecord) {
+  /// - Parameters:
+  ///   - worker: The worker whose dead letter it is.
+  ///   - status: The status of the operators' commands.
+  package init?(_ record: ConsumerRecord, of worker: String, status: OperationsLog.Status? = nil) {
     guard let letter = DeadLetter(record.headers) else { return nil }
     let (envelope, history) = (NotificationEnvelope(record), DeliveryHistory(record))
-    id = DeadLetterID(lane: record.partition, offset: record.offset)
+    key = DeadLetterKey(worker: worker, id: DeadLetterID(lane: record.partition, offset: record.offset))
     (reason, detail, remedy, diedAt) = (letter.reason, letter.detail, letter.remedy, letter.at)
-    (causes, first) = (history.causes, history.first)
+    (causes, attempts, first, hasCopy) = (history.causes, history.attempt, history.first, record.value != nil)
+    sentBy = history.replay.map { replay in
+      [replay.mode.rawValue, replay.id, replay.why].compactMap(\.self).joined(separator: " ")
+    }
     notificationID = envelope.id
     let name = envelope.notificationType
     type = envelope.subtype.map { "\(name ?? "")/\($0.rawValue)" } ?? name
     (bundleId, environment) = (envelope.bundleId, envelope.environment?.rawValue)
+    subject = envelope.subject ?? record.key.flatMap { String(validating: $0, as: UTF8.self) }
+    settle(status)
+  }
+
+  /// Sets the state that the operators' commands give it.
+  package mutating func settle(_ status: OperationsLog.Status?) {
+    guard let status else { return }
+    why = status.command.why
+    if let failure = status.failure {
+      let verb = if case .discard = status.command.action { "discard" } else { "requeue" }
+      (state, by, self.failure) = (Self.open, nil, "\(status.command.by)'s \(verb) failed: \(failure)")
+    } else {
+      (state, by, failure) = (status.words, status.command.by, nil)
+    }
   }
 
   /// The columns of ``row``.
-  static let columns = [
+  private static let columns = [
     TextColumn("DIED"), TextColumn("REASON"), TextColumn("TYPE"), TextColumn("APP"), TextColumn("STATE"),
     TextColumn("ID"), TextColumn("DETAIL"),
   ]
@@ -93,25 +128,9 @@ public struct DeadLetterEntry: Sendable, Hashable {
     json.set("environment", environment)
     return json
   }
-}
 
-/// Formats a list of dead letters.
-package enum DeadLetterTable {
-  /// A table followed by a sentence.
-  package static func lines(_ entries: [DeadLetterEntry], lineWidth: Int?, usesColor: Bool) -> [String] {
-    let table = rows(entries, lineWidth: lineWidth, usesColor: usesColor)
-    return table + (table.isEmpty ? [] : [""]) + [summary(entries)]
-  }
-
-  /// The table without the sentence.
-  package static func rows(_ entries: [DeadLetterEntry], lineWidth: Int?, usesColor: Bool) -> [String] {
-    TextTable.lines(DeadLetterEntry.columns, rows: entries.map(\.row), lineWidth: lineWidth, usesColor: usesColor)
-  }
-
-  /// The counts as a sentence.
-  package static func summary(_ entries: [DeadLetterEntry]) -> String {
-    guard !entries.isEmpty else { return "No dead letters." }
-    let open = entries.count { $0.isOpen }
-    return "\(HumanText.count(entries.count, "dead letter")), \(open) open."
+  /// A table.
+  package static func lines(_ letters: [DeadLetterEntry], lineWidth: Int?, usesColor: Bool) -> [String] {
+    TextTable.lines(columns, rows: letters.map(\.row), lineWidth: lineWidth, usesColor: usesColor)
   }
 }

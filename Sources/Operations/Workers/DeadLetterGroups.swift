@@ -1,5 +1,5 @@
-// Counts dead letters by worker, reason, app and age. Keeps only counts, because the letters may not fit in memory.
-// Pure.
+// Counts dead letters by worker, reason, app and age, for the command line, the console, the status and alerts. Keeps only
+// counts, because the letters may not fit in memory. Pure.
 
 package import AppStore
 internal import KafkaClient
@@ -37,15 +37,27 @@ public struct DeadLetterGroups: Sendable, Hashable {
   }
 
   /// The common properties of a group.
-  package struct Key: Sendable, Hashable {
+  package struct Key: Sendable, Hashable, Comparable {
     /// The worker.
     package var worker: String
     /// The reason.
     package var reason: String
     /// The claimed app; empty if there is none.
     package var app: String
-    /// The age.
-    package var age: Age
+    /// The age; nil if the group has dead letters of any age.
+    package var age: Age?
+
+    /// Creates a key.
+    package init(worker: String, reason: String, app: String, age: Age? = nil) {
+      (self.worker, self.reason, self.app, self.age) = (worker, reason, app, age)
+    }
+
+    /// Orders by worker, reason, app and age.
+    package static func < (left: Key, right: Key) -> Bool {
+      let names = ([left.worker, left.reason, left.app], [right.worker, right.reason, right.app])
+      if names.0 != names.1 { return names.0.lexicographicallyPrecedes(names.1) }
+      return (left.age ?? .hour) < (right.age ?? .hour)
+    }
   }
 
   /// A group of dead letters.
@@ -67,12 +79,12 @@ public struct DeadLetterGroups: Sendable, Hashable {
   /// No groups.
   package init() {}
 
-  mutating func add(_ letter: DeadLetter, app: String, isOpen: Bool, worker: String, now: Timestamp) {
-    let key = Key(worker: worker, reason: letter.reason, app: app, age: Age(now - letter.at))
-    var group = byKey[key] ?? Group(key: key, oldest: letter.at, newest: letter.at)
+  /// Counts a dead letter.
+  package mutating func add(_ key: Key, isOpen: Bool, at time: Timestamp) {
+    var group = byKey[key] ?? Group(key: key, oldest: time, newest: time)
     group.count += 1
     if isOpen { group.open += 1 }
-    (group.oldest, group.newest) = (min(group.oldest, letter.at), max(group.newest, letter.at))
+    (group.oldest, group.newest) = (min(group.oldest, time), max(group.newest, time))
     byKey[key] = group
   }
 
@@ -83,9 +95,7 @@ public struct DeadLetterGroups: Sendable, Hashable {
   package var groups: [Group] {
     byKey.values.sorted { left, right in
       if left.key.worker != right.key.worker { return left.key.worker < right.key.worker }
-      if left.open != right.open { return left.open > right.open }
-      if left.count != right.count { return left.count > right.count }
-      return (left.key.reason, left.key.app, left.key.age) < (right.key.reason, right.key.app, right.key.age)
+      return (right.open, right.count, left.key) < (left.open, left.count, right.key)
     }
   }
 
@@ -98,7 +108,10 @@ public struct DeadLetterGroups: Sendable, Hashable {
   package var open: Int { byKey.values.reduce(0) { $0 + $1.open } }
 
   /// The counts as a sentence.
-  package var summary: String {
+  package var summary: String { Self.summary(count, open: open) }
+
+  /// The counts as a sentence.
+  package static func summary(_ count: Int, open: Int) -> String {
     count == 0 ? "No dead letters." : "\(HumanText.count(count, "dead letter")), \(open) open."
   }
 
@@ -112,7 +125,7 @@ public struct DeadLetterGroups: Sendable, Hashable {
     let rows = groups.map { group in
       [
         TextCell(group.key.worker), TextCell(group.key.reason, .red), TextCell(group.key.app),
-        TextCell(group.key.age.text, .dim), TextCell("\(group.open)", group.open > 0 ? .yellow : .dim),
+        TextCell(group.key.age?.text ?? "", .dim), TextCell("\(group.open)", group.open > 0 ? .yellow : .dim),
         TextCell("\(group.count)"), TextCell(RecordView.seconds(group.oldest), .dim),
         TextCell(RecordView.seconds(group.newest), .dim),
       ]
@@ -130,7 +143,7 @@ extension DeadLetterGroups.Group {
   package var json: JSONObject {
     [
       "worker": .string(key.worker), "reason": .string(key.reason), "bundleId": .string(key.app),
-      "age": .string(key.age.rawValue), "open": .integer(Int64(open)), "count": .integer(Int64(count)),
+      "age": .string(key.age?.rawValue ?? ""), "open": .integer(Int64(open)), "count": .integer(Int64(count)),
       "oldest": .string(oldest.rfc3339), "newest": .string(newest.rfc3339),
     ]
   }

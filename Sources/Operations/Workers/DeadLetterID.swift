@@ -34,3 +34,14 @@ package struct DeadLetterID: Sendable, Hashable, Comparable, CustomStringConvert
     (left.lane, left.offset) < (right.lane, right.offset)
   }
 }
+
+/// Identifies a dead letter in the whole deployment.
+package struct DeadLetterKey: Sendable, Hashable {
+  /// The worker that gave up.
+  package var worker: String
+  /// The ID among the worker's dead letters.
+  package var id: DeadLetterID
+
+  /// Creates a key.
+  package init(worker: String, id: DeadLetterID) { (self.worker, self.id) = (worker, id) }
+}

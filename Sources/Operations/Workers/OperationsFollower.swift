@@ -154,11 +154,4 @@ extension OperationsLog.Status {
     case nil: "not executed yet"
     }
   }
-
-  /// The status of a dead letter and the operator; `open` after a failed command, with its operator and reason.
-  package var ofDeadLetter: (state: String, by: String?, failure: String?) {
-    guard let failure else { return (words, command.by, nil) }
-    let verb = if case .discard = command.action { "discard" } else { "requeue" }
-    return (DeadLetterEntry.open, nil, "\(command.by)'s \(verb) failed: \(failure)")
-  }
 }

@@ -22,8 +22,10 @@ extension WorkerOperations {
     struct Enough: Error {}
     do {
       try await scan(selection) { record, status in
-        guard !isOpenOnly || status.isFree, var entry = DeadLetterEntry(record) else { return }
-        if let status { (entry.state, entry.by, entry.failure) = status.ofDeadLetter }
+        guard !isOpenOnly || status.isFree, let entry = DeadLetterEntry(record, of: topics.worker, status: status)
+        else {
+          return
+        }
         let count = found.withLock { entries in
           entries.append(entry)
           return entries.count
@@ -58,27 +60,22 @@ extension WorkerOperations {
       let app = source.split(separator: UInt8(ascii: "/"), maxSplits: 2).dropFirst(2).first
       groups.withLock {
         $0.add(
-          letter, app: app.map { String(decoding: $0, as: UTF8.self) } ?? "", isOpen: status.isFree,
-          worker: topics.worker, now: now)
+          DeadLetterGroups.Key(
+            worker: topics.worker, reason: letter.reason, app: app.map { String(decoding: $0, as: UTF8.self) } ?? "",
+            age: .init(now - letter.at)), isOpen: status.isFree, at: letter.at)
       }
     }
     return groups.withLock { $0 }
   }
 
-  /// One dead letter in detail.
+  /// One dead letter and its record.
   /// - Throws: ``OperationError`` if there is no such dead letter.
-  package func deadLetter(_ id: DeadLetterID) async throws -> DeadLetterSheet {
-    try await check([id])
-    let said = try await said()
-    let partition = TopicPartition(topic: topics.deadLetters, partition: id.lane)
-    guard let record = try await log.record(at: id.offset, of: partition), var entry = DeadLetterEntry(record) else {
-      throw OperationError(
-        .usage, "the record is not a dead letter", at: "\(id)",
-        remedy: "copy an id from millrace dead-letters list --each --worker \(topics.worker)")
-    }
-    let status = said.status(of: OperationCommand.deadLetter(lane: id.lane, offset: id.offset))
-    if let status { (entry.state, entry.by, entry.failure) = status.ofDeadLetter }
-    return DeadLetterSheet(worker: topics.worker, entry: entry, record: record, why: status?.command.why)
+  package func deadLetter(_ id: DeadLetterID) async throws -> (letter: DeadLetterEntry, record: RecordView) {
+    guard let record = try await record(of: id),
+      let letter = try await DeadLetterEntry(
+        record, of: topics.worker, status: said().status(ofDeadLetter: id.lane, id.offset))
+    else { throw missing(id) }
+    return (letter, RecordView(record))
   }
 
   /// Passes every selected dead letter to `body`, lane by lane, with the status of its command.

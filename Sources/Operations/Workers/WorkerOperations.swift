@@ -226,19 +226,34 @@ public struct WorkerOperations: Sendable {
   }
 
   func check(_ ids: [DeadLetterID]) async throws {
+    let present = try await present(ids)
+    if let id = ids.first(where: { !present.contains($0) }) { throw missing(id) }
+  }
+
+  func missing(_ id: DeadLetterID) -> OperationError {
+    OperationError(
+      .usage, "the worker \(topics.worker) has no such dead letter", at: "\(id)",
+      remedy: "copy an id from millrace dead-letters list --each --worker \(topics.worker)")
+  }
+
+  /// Returns the IDs whose offsets the dead-letter topic holds.
+  private func present(_ ids: [DeadLetterID]) async throws -> Set<DeadLetterID> {
     let lanes = try await lanes()
     let partitions = Set(ids.map(\.lane)).filter { $0 < lanes }.map {
       TopicPartition(topic: topics.deadLetters, partition: $0)
     }
     let ranges = try await ranges(of: partitions)
-    for id in ids {
-      let range = ranges[TopicPartition(topic: topics.deadLetters, partition: id.lane)] ?? 0..<0
-      guard range.contains(id.offset) else {
-        throw OperationError(
-          .usage, "the worker \(topics.worker) has no such dead letter", at: "\(id)",
-          remedy: "copy an id from millrace dead-letters list --each --worker \(topics.worker)")
-      }
-    }
+    return Set(
+      ids.filter { id in
+        ranges[TopicPartition(topic: topics.deadLetters, partition: id.lane)]?.contains(id.offset) ?? false
+      })
+  }
+
+  /// Returns the record at the position of a dead letter; nil if the topic does not hold it.
+  /// - Throws: ``OperationError`` if the worker's topics do not exist; `KafkaError`.
+  package func record(of id: DeadLetterID) async throws -> ConsumerRecord? {
+    guard try await present([id]).contains(id) else { return nil }
+    return try await log.record(at: id.offset, of: TopicPartition(topic: topics.deadLetters, partition: id.lane))
   }
 
   /// The number of lanes.

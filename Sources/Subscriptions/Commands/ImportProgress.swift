@@ -33,10 +33,7 @@ package actor ImportProgress {
   /// Returns the number of requests that the worker has not answered, with those that it has made itself for them.
   /// - Throws: `KafkaError`; `CancellationError`.
   package func remaining() async throws -> Int {
-    let counts = try await log.partitionCounts(of: topics, timeout: Self.timeout)
-    let partitions = counts.flatMap { topic, count in
-      (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
-    }
+    let partitions = try await log.partitions(of: topics, timeout: Self.timeout)
     // The worker moves a request to a retry topic in the transaction that commits its old offset. Offsets that are read
     // before the ends leave it in at least one of the two ranges.
     let offsets = Dictionary(try await committed(partitions).map { ($0.partition, $0.offset) }) { $1 }

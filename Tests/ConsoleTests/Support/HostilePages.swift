@@ -77,11 +77,11 @@ struct HostilePages {
         outcomes: page.letters.map { DecisionOutcome(key: $0.key, words: text(), tone: .bad) }, context: context
       ).page)
     for record in records {
-      guard let entry = DeadLetterEntry(record) else { continue }
+      guard var entry = DeadLetterEntry(record, of: text()) else { continue }
+      (entry.attempts, entry.subject) = (1, text())
       all.append(
         DeadLetterView(
-          entry: entry, worker: text(), record: RecordView(record), attempts: 1, isKept: true, subject: text(),
-          payload: text(), now: Deployment.now, context: context
+          entry: entry, record: RecordView(record), isKept: true, payload: text(), now: Deployment.now, context: context
         ).page)
     }
     let timeline = TimelineView(subject: text(), days: 30, context: context)

@@ -112,15 +112,6 @@ struct DoctorConfigurationTests {
     }
   }
 
-  @Test("workers without a process are named, and the others are counted")
-  func workers() {
-    #expect(WorkerChecks.findings([:]).map(\.severity) == [.good])
-    let running = WorkerChecks.findings(["refunds": 2, "subscriptions": 1])
-    #expect(running.map(\.what) == ["2 workers run, with 3 members"] && running[0].severity == .good)
-    let absent = WorkerChecks.findings(["refunds": 0, "subscriptions": 1, "winback": 0])
-    #expect(absent.map(\.subject) == ["refunds", "winback"] && absent.allSatisfy { $0.severity == .failure })
-  }
-
   @Test("an endpoint answers unless it fails, is gone or does not respond")
   func endpoints() {
     let address = EndpointAddress("workers.w.handler", url: "https://u:hunter2@a/hook?key=hunter2")

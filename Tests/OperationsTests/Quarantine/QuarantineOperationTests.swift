@@ -4,6 +4,7 @@ import AppStoreSigning
 import KafkaClient
 import MillraceCore
 import MillraceRecords
+import Synchronization
 import Testing
 
 @testable import Operations
@@ -31,13 +32,13 @@ struct QuarantineOperationTests {
   private func resubmit(
     _ operation: QuarantineOperation, withApp: Bool, isDryRun: Bool = false
   ) async throws -> (ResubmissionSummary, [ResubmissionOutcome]) {
-    var outcomes: [ResubmissionOutcome] = []
+    let outcomes = Mutex<[ResubmissionOutcome]>([])
     let summary = try await operation.resubmit(
       try await operation.inventory().ids(matching: nil),
       by: try Readmission(fixture.configuration(withApp: withApp), clock: .system), router: fixture.catalog.router,
       isDryRun: isDryRun
-    ) { outcomes.append($0) }
-    return (summary, outcomes)
+    ) { outcome in outcomes.withLock { $0.append(outcome) } }
+    return (summary, outcomes.withLock { $0 })
   }
 
   @Test("an admitted body becomes the record that the ingress would have written, once")

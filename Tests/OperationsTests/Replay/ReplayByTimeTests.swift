@@ -36,11 +36,12 @@ struct ReplayByTimeTests {
   }
 
   private func copies() async throws -> [String] {
-    var ids: [String] = []
-    try await SnapshotReader(RealCluster.configuration).read(target) { record in
-      ids.append(record.headers.last { $0.name == "ce_id" }?.value.map { String(decoding: $0, as: UTF8.self) } ?? "")
+    let log = try await KafkaLog.connect(RealCluster.configuration, timeout: .seconds(30))
+    return try await log.fold(log.presentOffsets(of: [target]), into: []) { ids, page in
+      ids += page.records.map { record in
+        record.headers.last { $0.name == "ce_id" }?.value.map { String(decoding: $0, as: UTF8.self) } ?? ""
+      }
     }
-    return ids
   }
 
   private func request(_ since: Timestamp, _ until: Timestamp, rate: Int? = nil) -> ReplayRequest {

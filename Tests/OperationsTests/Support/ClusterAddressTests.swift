@@ -21,7 +21,6 @@ struct ClusterAddressTests {
     let catalog = try Fixture().catalog
     let topics = TopicsOperation(configuration, catalog: catalog, durability: .relaxed, timeout: timeout)
     let listener = Listener(configuration, topics: ["x"], start: .latest, timeout: timeout)
-    let reader = SnapshotReader(configuration, timeout: timeout)
     let errors = [
       await #expect(throws: KafkaError.self) { try await topics.survey() },
       await #expect(throws: KafkaError.self) {
@@ -30,7 +29,6 @@ struct ClusterAddressTests {
           false
         }
       },
-      await #expect(throws: KafkaError.self) { try await reader.read("x") { _ in } },
     ]
     for error in errors {
       let report = FailureReport(try #require(error))

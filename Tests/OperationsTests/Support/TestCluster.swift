@@ -30,8 +30,8 @@ struct TestCluster {
 
   /// Returns all records of a topic.
   func read(_ topic: String) async throws -> [ConsumerRecord] {
-    var records: [ConsumerRecord] = []
-    try await SnapshotReader(configuration).read(topic) { records.append($0) }
-    return records
+    let log = try await KafkaLog.connect(configuration, timeout: .seconds(60))
+    let records = try await log.fold(log.presentOffsets(of: [topic]), into: [ConsumerRecord]()) { $0 += $1.records }
+    return records.sorted { ($0.partition, $0.offset) < ($1.partition, $1.offset) }
   }
 }

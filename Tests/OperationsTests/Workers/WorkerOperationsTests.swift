@@ -135,8 +135,8 @@ private final class Reports: Sendable {
       #expect(late.lost == 1)
       try await harness.settle()
       #expect(harness.log.records(in: harness.topics.replay).isEmpty)
-      let sheet = try await ann.deadLetter(id)
-      #expect(sheet.entry.state == "discarded" && sheet.why == "a test purchase" && sheet.wayBack.hasPrefix("none"))
+      let sheet = try await ann.deadLetter(id).letter
+      #expect(sheet.state == "discarded" && sheet.why == "a test purchase" && sheet.wayBack.hasPrefix("none"))
     }
   }
 
@@ -177,14 +177,14 @@ private final class Reports: Sendable {
         #expect(error?.kind == .usage && error?.place == "--reason" && error?.remedy == remedy)
       }
 
-      let sheet = try await ann.deadLetter(letters[1].id)
+      let (sheet, view) = try await ann.deadLetter(letters[1].id)
       #expect(sheet.wayBack == "millrace dead-letters requeue \(letters[1].id) --worker moody --why …")
-      let buyer = try #require(sheet.view.originalTransactionId)
-      let (shown, hidden) = (sheet.jsonLine(withPayload: true), sheet.jsonLine(withPayload: false))
+      let buyer = try #require(view.originalTransactionId)
+      let (shown, hidden) = (sheet.jsonLine(of: view, withPayload: true), sheet.jsonLine(of: view, withPayload: false))
       #expect(shown.contains(buyer) && !hidden.contains(buyer))
-      let lines = sheet.lines(withPayload: false, usesColor: false).joined(separator: "\n")
+      let lines = sheet.lines(of: view, withPayload: false, usesColor: false).joined(separator: "\n")
       #expect(!lines.contains(buyer) && lines.contains("no-template") && lines.contains("requeue with"))
-      #expect(sheet.lines(withPayload: true, usesColor: false).joined().contains(buyer))
+      #expect(sheet.lines(of: view, withPayload: true, usesColor: false).joined().contains(buyer))
     }
   }
 
@@ -228,7 +228,7 @@ private final class Reports: Sendable {
       #expect(again.causes.count == first.causes.count + 1)
       #expect(again.causes.last?.hasSuffix("no-template: there is no template for it") == true)
       #expect(again.first == first.first)
-      let sheet = try await ann.deadLetter(again.id)
+      let sheet = try await ann.deadLetter(again.id).letter
       #expect(sheet.sentBy == "requeue \(summary.run ?? "") there is one now")
     }
   }
@@ -292,9 +292,10 @@ private final class Reports: Sendable {
     #expect(letter.isOpen && letter.by == nil && letter.failure == "bob's requeue failed: no such topic")
     #expect(letter.row.map(\.text).contains("open, last command failed") && letter.jsonLine.contains("no such topic"))
     #expect(try await ann.deadLetterGroups(isOpenOnly: true).open == 1)
-    let sheet = try await ann.deadLetter(id)
+    let (sheet, view) = try await ann.deadLetter(id)
     #expect(sheet.wayBack == "millrace dead-letters requeue 0/0 --worker moody --why …")
-    #expect(sheet.lines(withPayload: false, usesColor: false).contains { $0.contains("bob's requeue failed") })
+    #expect(
+      sheet.lines(of: view, withPayload: false, usesColor: false).contains { $0.contains("bob's requeue failed") })
 
     let summary = try await ann.requeue([id], why: "y", patience: .milliseconds(10), report: Reports().take)
     #expect(summary.lost == 0 && summary.unanswered == 1)

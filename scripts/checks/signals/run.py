@@ -415,7 +415,7 @@ def main():
     wait("the log of the refused alert", lambda: "an alert could not be posted" in log(other))
     wait("status about the receiver", lambda: '"problem":"answered 410"' in outputs["status"])
     wait("doctor about the receiver",
-         lambda: re.search(r'"of":"alerts.webhook","detail":"the receiver does not get the alerts: answered 410',
+         lambda: re.search(r'"of":"alerts.webhook","detail":"the process that posts alerts says: answered 410',
                            outputs["doctor"]))
     Answers.status = 204
     again = ("alert.firing", "worker-not-running", "refunds")

@@ -5,7 +5,7 @@ import Testing
 @testable import Operations
 
 @Suite("Reading the current contents of a topic", .timeLimit(.minutes(15)))
-struct SnapshotReaderTests {
+struct PresentOffsetsTests {
   private static let topic = "appstore.notifications.tests"
   private let cluster: TestCluster
 
@@ -34,13 +34,5 @@ struct SnapshotReaderTests {
   func missing() async throws {
     let error = await #expect(throws: OperationError.self) { try await cluster.read("nobody.made.it") }
     #expect(error?.remedy.contains("topics apply") == true)
-  }
-
-  @Test("an error of the closure ends the reading with that error")
-  func thrown() async throws {
-    try await cluster.write([ProducerRecord(topic: Self.topic, value: [1])])
-    await #expect(throws: CancellationError.self) {
-      try await SnapshotReader(cluster.configuration).read(Self.topic) { _ in throw CancellationError() }
-    }
   }
 }
