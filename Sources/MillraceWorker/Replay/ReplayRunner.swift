@@ -101,7 +101,8 @@ struct ReplayRunner: Sendable {
             await wakeUp.wait(until: clock.now.advanced(by: .seconds(1)), on: clock)
             continue
           }
-          let why = "offsets \(ends.upperBound) to \(part.to - 1) are gone: the topic was deleted, created again or lost records"
+          let why =
+            "offsets \(ends.upperBound) to \(part.to - 1) are gone: the topic was deleted, created again or lost records"
           return try await host.end(.failed(why), sent: place.sent)
         }
         isShortSince = nil
