@@ -47,6 +47,8 @@ final class Fleet: @unchecked Sendable {
     policy.retryDelays = [.seconds(2), .seconds(20)]
     // A retry every 20 seconds of a long outage takes too many jobs.
     if plan.hasLongOutage { policy.retryDelays.append(.seconds(1_200)) }
+    // Records of a key can wait for an hour (`RetryDelayPassage`), and move to their topic again after each delay.
+    if plan.canOverwriteLedger, plan.ordering == .strict { policy.retryDelays = [.seconds(20), .seconds(1_200)] }
     policy.ordering = plan.ordering
     policy.recordsInFlight = 8
     policy.drainTimeout = plan.drain
