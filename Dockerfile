@@ -15,6 +15,7 @@ RUN swift package resolve
 COPY Sources Sources
 COPY ProcessTests ProcessTests
 COPY Tests Tests
+COPY examples/swift-worker examples/swift-worker
 # Without --no-export-dynamic a static Swift program exports every symbol: 6 MB of names, and code that only they keep.
 ENV BUILD_FLAGS="--configuration release --static-swift-stdlib -Xlinker --no-export-dynamic"
 # Debug information is most of the size and has no use in a pod.

@@ -28,6 +28,8 @@ need_root_and_packages "the image" binutils buildah podman runc mmdebstrap pytho
 
 need_programs
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-image.XXXXXX")
+swift package --scratch-path "$temporary/package" dump-package >"$temporary/package.json"
+python3 -B scripts/checks/image/context.py <"$temporary/package.json" || die "the image cannot be built"
 use_buildah "$temporary"
 podman() { command podman "${storage[@]}" --runtime runc --cgroup-manager cgroupfs "$@"; }
 stop_containers() { podman rm --force --all --time 5 >/dev/null 2>&1 || true; }

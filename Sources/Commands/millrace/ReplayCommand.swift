@@ -12,8 +12,8 @@ struct ReplayCommand: AsyncParsableCommand {
     abstract: "Replay records to one worker, or copy them to a topic.",
     discussion: """
       The worker sends the records to itself, after live traffic, so it must be running; its group's offsets do not \
-      change. Handled records are skipped. With --reapply, handlers run again: only events that differ are published, \
-      under new IDs that name the old ones, and no effect is repeated. Copies to a topic are written by this command.
+      change. Handled records are skipped. With --reapply, handlers run again: if an outcome differs, all its events are \
+      published, under new IDs that name the old ones, and no effect is repeated. Copies to a topic are written by this command.
 
       Copies are marked: ce_origin is replay, and ce_replayid names the run. Every run is in the audit trail.
 
