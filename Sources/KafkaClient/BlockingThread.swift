@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import Synchronization
 
 /// A thread for blocking calls of librdkafka, so that they do not block threads of the cooperative pool. Calls run one
 /// after the other, in the order in which they were made.
@@ -24,20 +23,6 @@ final class BlockingThread: Sendable {
     }.get()
   }
 
-  /// Runs `body` on the thread and returns its result; nil if that takes longer than a limit. `body` then continues, and
-  /// later calls wait for it. Cancellation does not shorten the wait.
-  func run<Value: Sendable>(within limit: Duration, _ body: @escaping @Sendable () -> Value) async -> Value? {
-    let timer = DispatchSource.makeTimerSource()
-    defer { timer.cancel() }
-    return await withCheckedContinuation { continuation in
-      let waiting = Waiting(continuation)
-      timer.setEventHandler { waiting.resume(returning: nil) }
-      timer.schedule(deadline: .now() + .milliseconds(Int(limit / .milliseconds(1))))
-      timer.resume()
-      queue.async { waiting.resume(returning: body()) }
-    }
-  }
-
   /// Runs `body` on the thread later, without waiting for it.
   func schedule(_ body: @escaping @Sendable () -> Void) {
     queue.async(execute: body)
@@ -46,16 +31,5 @@ final class BlockingThread: Sendable {
   /// Runs `body` on the thread after a delay, in which other calls run.
   func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) {
     queue.asyncAfter(deadline: .now() + .milliseconds(Int(delay / .milliseconds(1))), execute: body)
-  }
-}
-
-/// A caller that gets the first of several results.
-private final class Waiting<Value: Sendable>: Sendable {
-  private let continuation: Mutex<CheckedContinuation<Value?, Never>?>
-
-  init(_ continuation: CheckedContinuation<Value?, Never>) { self.continuation = Mutex(continuation) }
-
-  func resume(returning value: Value?) {
-    continuation.withLock { $0.take() }?.resume(returning: value)
   }
 }

@@ -76,14 +76,10 @@ public final class KafkaTransactionalProducer: Sendable {
     try await producer.prepare(topics, timeout: timeout)
   }
 
-  /// How much longer than its time limit a call of librdkafka may take. librdkafka 2.16.0 sometimes does not return for
-  /// minutes after the connection to the coordinator broke.
-  private static let patience = Duration.seconds(10)
-
   /// Takes over the transactional id: fences older instances and aborts their open transactions. Call it once, before
   /// any other call.
   public func initialize(timeout: Duration) async throws(KafkaError) {
-    try await call("initialize transactions", within: timeout + Self.patience) { rk in
+    try await call("initialize transactions") { rk in
       rd_kafka_init_transactions(rk, timeout.boundedMilliseconds)
     }
   }
@@ -123,7 +119,7 @@ public final class KafkaTransactionalProducer: Sendable {
     _ offsets: [CommittedOffset], group: GroupMetadata, timeout: Duration
   ) async throws(KafkaError) {
     guard !offsets.isEmpty else { return }
-    try await call("send offsets to the transaction", within: timeout + Self.patience) { rk throws(KafkaError) in
+    try await call("send offsets to the transaction") { rk throws(KafkaError) in
       let list = TopicPartitionList(offsets)
       return try group.withNative { native in
         rd_kafka_send_offsets_to_transaction(rk, list.native, native, timeout.boundedMilliseconds)
@@ -136,7 +132,7 @@ public final class KafkaTransactionalProducer: Sendable {
   /// After a timeout the commit continues in the background. Call it again until the result is known; there is no other
   /// way to learn the result.
   public func commit(timeout: Duration) async throws(KafkaError) {
-    try await call("commit the transaction", within: timeout + Self.patience) { rk in
+    try await call("commit the transaction") { rk in
       self.isOpen.withLock { $0 = false }
       return rd_kafka_commit_transaction(rk, timeout.boundedMilliseconds)
     }
@@ -145,7 +141,7 @@ public final class KafkaTransactionalProducer: Sendable {
   /// Aborts the open transaction. Sends that are still in flight fail with `purged` or `inDoubt`. If a broker refused a
   /// record, the next transaction may have to be aborted too: only then does librdkafka request a new epoch.
   public func abort(timeout: Duration) async throws(KafkaError) {
-    try await call("abort the transaction", within: timeout + Self.patience) { rk in
+    try await call("abort the transaction") { rk in
       self.isOpen.withLock { $0 = false }
       return rd_kafka_abort_transaction(rk, timeout.boundedMilliseconds)
     }
@@ -174,27 +170,15 @@ public final class KafkaTransactionalProducer: Sendable {
     }
   }
 
-  /// Makes a call on the thread of blocking calls.
-  /// - Parameter limit: The time after which the call is given up, and the client with it; nil: the call does not block.
-  func call(
-    _ operation: String, within limit: Duration? = nil,
-    _ body: @escaping @Sendable (OpaquePointer) throws(KafkaError) -> OpaquePointer?
+  private func call(
+    _ operation: String, _ body: @escaping @Sendable (OpaquePointer) throws(KafkaError) -> OpaquePointer?
   ) async throws(KafkaError) {
     let handle = producer.handle
     let operation = "\(operation) of \(transactionalID)"
     do throws(KafkaError) {
-      let result = await handle.blocking.run(within: limit ?? .seconds(Int32.max)) { () -> Result<Void, KafkaError> in
-        Result { () throws(KafkaError) in
-          if let error = try body(handle.rk) { throw KafkaError(consuming: error, operation: operation) }
-        }
+      try await handle.blocking.run { () throws(KafkaError) in
+        if let error = try body(handle.rk) { throw KafkaError(consuming: error, operation: operation) }
       }
-      guard let result else {
-        requests.gaveUp()
-        throw KafkaError(
-          code: .timedOut, operation: operation, reason: "librdkafka did not return; the client is given up",
-          isFatal: true)
-      }
-      try result.get()
     } catch {
       throw judged(error)
     }

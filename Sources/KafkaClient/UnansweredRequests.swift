@@ -14,9 +14,6 @@ final class UnansweredRequests: Sendable {
   /// The number of requests without an answer so far.
   var count: Int { counter.load(ordering: .sequentiallyConsistent) }
 
-  /// Counts a call that was given up before librdkafka knew the end of its requests.
-  func gaveUp() { counter.add(1, ordering: .sequentiallyConsistent) }
-
   /// The keys of Kafka's protocol (https://kafka.apache.org/protocol#protocol_api_keys) whose late arrival can change a
   /// transaction: Produce, AddPartitionsToTxn, AddOffsetsToTxn, EndTxn and TxnOffsetCommit. A late InitProducerId fences
   /// the client that sent it, which no later client could prevent.

@@ -1,5 +1,4 @@
 import CRDKafka
-import Dispatch
 import TestEnvironment
 import Testing
 
@@ -35,23 +34,6 @@ import Testing
         try await producer.sendOffsets([CommittedOffset(partition, offset: 1 + round)], group: group, timeout: limit)
         try await producer.commit(timeout: limit)
       }
-    }
-  }
-
-  @Test func `a call that does not return is given up, and the client with it`() async throws {
-    let cluster = try TestCluster(topics: ["t": 1])
-    let hang = DispatchSemaphore(value: 0)
-    try await cluster.withTransactions(as: "id") { producer in
-      let error = await #expect(throws: KafkaError.self) {
-        try await producer.call("hang", within: .milliseconds(1)) { _ in
-          hang.wait()
-          return nil
-        }
-      }
-      #expect(error?.transactionRemedy == .replace && error?.code == .timedOut && producer.hasUnansweredRequest)
-      hang.signal()
-      // The next call waits for the one that hung.
-      try await producer.begin()
     }
   }
 
