@@ -66,6 +66,17 @@ import Testing
     #expect(tracker.due(at: at(70)).map(\.isResolved) == [true])
   }
 
+  @Test func `the lag of a worker whose group is refused does not end`() {
+    let lag = AlertCondition(kind: .lag, subject: "crm", what: "it is late", remedy: "start more")
+    var tracker = AlertTracker(after: .seconds(30))
+    tracker.observe([lag, Self.down], at: at(0))
+    for alert in tracker.due(at: at(30)) { tracker.posted(alert) }
+    tracker.observe([], unknown: ["crm"], at: at(40))
+    #expect(tracker.due(at: at(500)).map(\.episode.condition) == [Self.down])
+    tracker.observe([], at: at(500))
+    #expect(tracker.due(at: at(530)).map(\.episode.condition.kind) == [.circuitOpen, .lag])
+  }
+
   @Test func `another process continues where the last one stopped`() {
     let posted = AlertEpisode(condition: Self.down, since: at(-60), isPosted: true)
     var tracker = AlertTracker(after: .seconds(30), restoring: [posted])

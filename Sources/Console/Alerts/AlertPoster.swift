@@ -149,7 +149,7 @@ struct AlertPoster: Service {
       }
       if var state = await state() {
         state.certificates = certificates
-        tracker.observe(state.conditions(configuration.alerts), at: clock.wallTime)
+        tracker.observe(state.conditions(configuration.alerts), unknown: state.unknown, at: clock.wallTime)
         for alert in tracker.due(at: clock.wallTime) {
           guard next <= clock.now, !Task.isCancelled else { break }
           tracker.tried(alert)

@@ -44,7 +44,9 @@ struct AlertTracker: Sendable {
   }
 
   /// Takes the conditions that hold at a time.
-  mutating func observe(_ conditions: [AlertCondition], at now: Timestamp) {
+  /// - Parameter unknown: The workers about which Kafka tells nothing now. Their lag and their processes neither begin nor
+  ///   end.
+  mutating func observe(_ conditions: [AlertCondition], unknown: Set<String> = [], at now: Timestamp) {
     var present: Set<String> = []
     var counts = episodes.values.reduce(into: [:]) { $0[$1.condition.kind, default: 0] += 1 }
     for condition in conditions {
@@ -60,6 +62,8 @@ struct AlertTracker: Sendable {
       }
     }
     for (id, episode) in episodes where !present.contains(id) {
+      let condition = episode.condition
+      if [.lag, .workerNotRunning].contains(condition.kind), unknown.contains(condition.subject) { continue }
       if !episode.isPosted, !episode.isTried {
         episodes[id] = nil
       } else if episode.endedAt == nil {

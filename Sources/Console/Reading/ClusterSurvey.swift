@@ -114,11 +114,21 @@ struct ClusterSurvey: Sendable {
   /// - Returns: The timestamp of the first record by partition: nil if the partition ends without one, absent if unknown.
   private func times(from starts: [TopicPartition: Int64]) async throws -> [TopicPartition: Timestamp?] {
     let found = Mutex<[TopicPartition: Timestamp?]>([:])
-    _ = try await clock.result(within: Self.patience) {
-      try await probe.follow(starts.mapValues { .offset($0) }, upTo: 1) { partition, page in
-        let time = page.records.first?.timestamp.map { Timestamp(millisecondsSince1970: $0) }
-        found.withLock { _ = $0.updateValue(time, forKey: partition) }
-        return false
+    do {
+      _ = try await clock.result(within: Self.patience) {
+        try await probe.follow(starts.mapValues { .offset($0) }, upTo: 1) { partition, page in
+          let time = page.records.first?.timestamp.map { Timestamp(millisecondsSince1970: $0) }
+          found.withLock { _ = $0.updateValue(time, forKey: partition) }
+          return false
+        }
+      }
+    } catch is KafkaError {
+      // A record that cannot be read hides only its own time.
+      let rest = starts.filter { start in found.withLock { $0[start.key] == nil } }
+      guard starts.count > 1 else { return [:] }
+      for (partition, offset) in rest {
+        let one = try await times(from: [partition: offset])
+        found.withLock { $0.merge(one) { $1 } }
       }
     }
     return found.withLock { $0 }

@@ -55,6 +55,8 @@ struct ConsoleReader: Service {
     let log = KafkaLog(kafka.reading(kilobytes: 64, messages: 200), cluster: cluster)
     let survey = try ClusterSurvey(kafka, topics, cluster: cluster)
     let first = try await survey.facts(after: await store.facts)
+    // Before the facts, whose arrival lets readers look at the problem.
+    await store.report(nil, of: "Kafka")
     await store.learn(first)
     var recent: [TopicPartition: Int64]?
     if !cluster.isEmbedded {
@@ -65,7 +67,6 @@ struct ConsoleReader: Service {
     }
     let plan = ReadingPlan(topics, facts: first, recent: recent)
     await store.begin(reading: plan.judged)
-    await store.report(nil, of: "Kafka")
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         try await log.follow(plan.starts, upTo: 200) { partition, page in

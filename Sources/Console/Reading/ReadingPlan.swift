@@ -14,10 +14,12 @@ struct ReadingPlan: Sendable {
   init(_ topics: ConsoleTopics, facts: ClusterFacts, recent: [TopicPartition: Int64]?) {
     for (partition, range) in facts.ranges {
       guard let kind = topics.kinds[partition.topic] else { continue }
+      // Only the worker itself reads its retry topics. What it has committed no longer waits.
+      let done = kind.isRetry ? facts.committed.values.compactMap { $0[partition] }.max() ?? 0 : 0
       starts[partition] =
         switch kind.extent {
         case .tail: .offset(max(range.lowerBound, range.upperBound - Self.tail))
-        case .recent: recent.map { .offset($0[partition] ?? range.upperBound) } ?? .earliest
+        case .recent: recent.map { .offset(max($0[partition] ?? range.upperBound, done)) } ?? .earliest
         case .everything: .earliest
         }
       if !range.isEmpty, kind.extent != .tail || kind == .quarantine { judged.insert(partition) }
@@ -45,6 +47,8 @@ extension ConsoleTopics.Kind {
     /// The last ``ReadingPlan/tail`` records.
     case tail
   }
+
+  var isRetry: Bool { if case .retry = self { true } else { false } }
 
   var extent: Extent {
     switch self {

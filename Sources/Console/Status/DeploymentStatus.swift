@@ -81,6 +81,8 @@ package struct DeploymentStatus: Sendable {
   var alerts: Poster?
   /// Why the members of some groups are unknown, by group.
   var refused: [String: KafkaError]
+  /// The workers of these groups.
+  var unknown: Set<String>
   /// The certificates that expire soon.
   package var certificates: [ExpiringCertificate] = []
   /// Real time, which record timestamps use.
@@ -95,12 +97,14 @@ package struct DeploymentStatus: Sendable {
     _ overview: Overview, _ facts: ClusterFacts, _ topics: ConsoleTopics, reports: [ProcessReport] = [],
     pauses: [BudgetPause] = []
   ) {
+    let unknown = Set(overview.workers.map(\.worker).filter { facts.refused[topics.group(of: $0)] != nil })
+    self.unknown = unknown
     workers = overview.workers.map { lag in
       let own = reports.filter { $0.name == lag.worker }
       return Worker(
         lag: lag,
         processes: facts.members[topics.group(of: lag.worker)].map { Self.processes(of: $0, own) }
-          ?? (reports.isEmpty ? nil : Self.processes(own)),
+          ?? (reports.isEmpty || own.isEmpty && unknown.contains(lag.worker) ? nil : Self.processes(own)),
         retries: overview.retries.filter { $0.worker == lag.worker },
         dead: overview.deadLetters.groups.filter { $0.key.worker == lag.worker },
         circuit: own.compactMap(\.circuit).first,

@@ -10,6 +10,8 @@ extension InMemoryLog {
   @discardableResult
   public func replay(to topics: WorkerTopics, reapply: Bool = false) throws(KafkaError) -> Int {
     var count = 0
+    // A run of its own, or a second reapply would be one that has been carried out.
+    let run = "again-\(records(in: topics.replay).count)"
     for topic in topics.inputs {
       for record in records(in: topic) {
         count += 1
@@ -17,7 +19,7 @@ extension InMemoryLog {
           ProducerRecord(
             topic: topics.replay, partition: record.partition, key: record.key, value: record.value,
             headers: record.headers + [
-              RecordHeader("ce_replayid", "again"),
+              RecordHeader("ce_replayid", run),
               RecordHeader("millrace-replay-mode", reapply ? "reapply" : "plain"),
               RecordHeader("millrace-first-topic", record.topic),
               RecordHeader("millrace-first-partition", String(record.partition)),

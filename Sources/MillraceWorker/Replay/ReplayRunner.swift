@@ -181,7 +181,12 @@ struct ReplayRunner: Sendable {
 
   /// Returns the oldest offset in the partition and its end, or nil if the partition is unknown.
   private func ends() async throws -> Range<Int64>? {
-    try await log.highWatermarks(of: [partition], timeout: .seconds(30))[partition]
+    do {
+      return try await log.highWatermarks(of: [partition], timeout: .seconds(30))[partition]
+    } catch {
+      guard error.isUnknownTopic else { throw error }
+      return nil
+    }
   }
 
   /// A value that the pages of a scan share. They are processed one after the other.

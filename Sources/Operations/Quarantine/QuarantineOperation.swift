@@ -56,11 +56,12 @@ package struct QuarantineOperation: Sendable {
     report: @escaping @Sendable (ResubmissionOutcome) throws -> Void
   ) async throws -> ResubmissionSummary {
     let log = try await KafkaLog.connect(configuration, timeout: .seconds(15))
-    let ranges = try await log.presentOffsets(of: [topic]).sorted { $0.key < $1.key }
+    let source = try await KafkaLog.reader(configuration)
+    let ranges = try await source.presentOffsets(of: [topic]).sorted { $0.key < $1.key }
     let resubmission = Resubmission(ids, report)
     @Sendable func read(_ writer: (any LogWriter)?) async throws -> ResubmissionSummary {
       for (partition, range) in ranges {
-        try await log.scan(
+        try await source.scan(
           partition, from: .offset(range.lowerBound), to: .offset(range.upperBound), upTo: 100
         ) { page in
           for record in page {
