@@ -26,10 +26,15 @@ import Testing
 
   /// Observes conditions at times, posts what is due, and returns the posts: `+10` for a beginning, `-50` for an end.
   private func posts(
-    _ tracker: inout AlertTracker, _ holds: (Int) -> Bool, until end: Int, isUp: (Int) -> Bool = { _ in true }
+    _ tracker: inout AlertTracker, _ holds: (Int) -> Bool, until end: Int, isUp: (Int) -> Bool = { _ in true },
+    isKnown: (Int) -> Bool = { _ in true }
   ) -> [String] {
     var posts: [String] = []
     for second in stride(from: 0, through: end, by: 5) {
+      guard isKnown(second) else {
+        tracker.lostSight()
+        continue
+      }
       tracker.observe(holds(second) ? [Self.down] : [], at: at(second))
       for alert in tracker.due(at: at(second)) where isUp(second) {
         posts.append("\(alert.isResolved ? "-" : "+")\(second)")
@@ -54,6 +59,19 @@ import Testing
     var tracker = AlertTracker(after: .seconds(30))
     #expect(posts(&tracker, { $0 < 200 }, until: 300, isUp: { $0 >= 100 }) == ["+100", "-230"])
     #expect(posts(&tracker, { $0 < 50 }, until: 300, isUp: { $0 >= 100 }) == [])
+  }
+
+  @Test func `what holds after a time in which nothing was known has to hold for the whole time again`() {
+    func isKnown(_ second: Int) -> Bool { second < 20 || second >= 100 }
+    var tracker = AlertTracker(after: .seconds(30))
+    // Without Kafka the members of a group are lost, and join again when it answers.
+    #expect(posts(&tracker, { (10..<120).contains($0) }, until: 300, isKnown: isKnown) == [])
+    #expect(posts(&tracker, { (10..<200).contains($0) }, until: 300, isKnown: isKnown) == ["+130", "-230"])
+    // A posted condition that is over before and after, or comes back at once, is handled in the same way.
+    tracker = AlertTracker(after: .seconds(5))
+    #expect(posts(&tracker, { $0 < 15 }, until: 300, isKnown: isKnown) == ["+5", "-105"])
+    tracker = AlertTracker(after: .seconds(5))
+    #expect(posts(&tracker, { !(15..<100).contains($0) }, until: 300, isKnown: isKnown) == ["+5"])
   }
 
   @Test func `a receiver that may have the beginning gets the end`() {

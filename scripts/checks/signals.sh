@@ -4,8 +4,8 @@
 # The table says what the log of the process, `millrace status`, `millrace doctor` and the alerts at a real HTTP receiver
 # have to say. Two consoles run: each alert must arrive once, also after kill -9 of the one that posts, and its end once.
 #
-#   scripts/check signals          five rows; two minutes
-#   scripts/check signals --all    every row; four minutes
+#   scripts/check signals          five rows; four minutes
+#   scripts/check signals --all    every row; five minutes
 #
 # Needs an installed Apache Kafka (see scripts/kafka), or it exits with 3.
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"

@@ -173,6 +173,7 @@ struct AlertPoster: Service {
         }
         status.has(refusal ?? state.refusals.first)
       } else {
+        tracker.lostSight()
         status.has("conditions are unknown: \(await store.overview().problems["Kafka"] ?? "topics are not read yet")")
       }
       try await clock.sleep(for: min(Self.interval, max(.milliseconds(100), configuration.alerts.after)))

@@ -74,6 +74,14 @@ struct AlertTracker: Sendable {
     }
   }
 
+  /// Notes that the conditions are not known now. What holds afterwards has to hold for the whole time again, and likewise
+  /// what is over: without Kafka no worker renews its membership, and all of them join again when it answers.
+  mutating func lostSight() {
+    for (id, episode) in episodes {
+      if episode.isPosted || episode.isTried { episodes[id]?.endedAt = nil } else { episodes[id] = nil }
+    }
+  }
+
   /// Returns the posts to make at a time, the first cause first. A post stays due until it is ``posted(_:)``.
   func due(at now: Timestamp) -> [Alert] {
     episodes.values.filter { episode in
