@@ -459,8 +459,8 @@ if let simulation = Context.environment["MILLRACE_SIMULATION"] {
       name: "millrace-simulate",
       dependencies: [
         "CSimulation", "PlantedWorker", "MillraceCore", "MillraceRecords", "AppStore", "AppStoreServerAPI",
-        "AppStoreSignature", "AppStoreSigning", "Ingress", "KafkaClient", "MillraceTime", argumentParser, lifecycle,
-        logging,
+        "AppStoreSignature", "AppStoreSigning", "Ingress", "KafkaClient", "MillraceTime", "Operations", argumentParser,
+        lifecycle, logging,
       ] + workers.map { .init(stringLiteral: "Planted\($0)") },
       path: "Simulation/Program", exclude: ["Conformance/Suite/LogBackend.swift"], swiftSettings: strict,
       linkerSettings: [.unsafeFlags(Array(counting.prefix(1)))]),

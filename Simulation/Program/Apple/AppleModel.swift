@@ -42,6 +42,7 @@ final class AppleModel: @unchecked Sendable {
   let verifier: SignedDataVerifier
   let credentials: [String: APICredentials]
   var faults = AppleFaults.none
+  var history = NotificationHistory()
   private let chain: SigningChain
   private let router: NotificationRouter
   private let timeline: Timeline
@@ -216,7 +217,7 @@ struct AppleExchange: HTTPExchange {
     let reply = Reply<Result<ExchangeAnswer, TransportFailure>>()
     guard let workload = fleet.workload else { throw TransportFailure("there is no Apple", .notSent) }
     workload.apple.serve(request, of: process, reply) { call in
-      do { return try workload.answer(to: call) } catch {
+      do { return try workload.apple.history.answer(to: call) ?? workload.answer(to: call) } catch {
         fleet.journal.problem("Apple cannot answer \(call.description): \(error)")
         return AppleModel.refusal(500, 5_000_000)
       }

@@ -1,10 +1,7 @@
-// The programs of operators that replay records to a topic. One of them is killed or frozen now and then. Then another one
-// continues, also while the frozen one lives.
+// Replays to a topic by the programs of operators.
 
 internal import AppStore
-internal import CSimulation
 internal import KafkaClient
-internal import Logging
 internal import MillraceCore
 internal import MillraceRecords
 internal import MillraceTime
@@ -14,17 +11,10 @@ internal import MillraceTime
 final class CopyMachine: @unchecked Sendable {
   static let target = "copies"
 
-  /// Whether programs are no longer killed and frozen.
-  var isHealed = false
-
   private unowned let fleet: Fleet
   /// The records that each run has to copy, by command.
   private var expected: [String: (run: String, positions: [RecordPosition])] = [:]
   private var runs: [String] = []
-  private var starts = 0
-  private var processes: [String: [Simulation.ProcessID]] = [:]
-
-  private static let mostFaults = 4
 
   init(_ fleet: Fleet) { self.fleet = fleet }
 
@@ -54,63 +44,18 @@ final class CopyMachine: @unchecked Sendable {
     }
     runs.append(run)
     fleet.timeline.add("operator", "\(run) to \(Self.target)")
-    start(run, faults: 0)
-  }
-
-  /// Starts a program that executes a run, unless the run is over.
-  private func start(_ run: String, faults: Int) {
     // A transaction that is open can hide the commands from readers.
-    let parts = commands.all.values.filter { $0.command.run == run }
-    guard parts.isEmpty || parts.contains(where: \.isOpen) else { return }
-    starts += 1
-    let process = Simulation.ProcessID(number: simulation_new_process())
-    let log = SimulatedLog(cluster: fleet.cluster, process: process, name: "copy.\(starts)")
-    processes[run, default: []].append(process)
-    fleet.timeline.add("process", "\(run) is executed by process \(process.number)")
-    Simulation.inside(process) {
-      Task { [self] in
-        var failure: (any Error)?
-        do {
-          try await TopicReplay(
-            on: log, prefix: "", source: "millrace", clock: .ofSimulation, recordClock: .ofSimulation
-          ) { [self] _, why in fleet.journal.problem("\(why)") }.run(run)
-        } catch {
-          failure = error
-        }
-        let end = failure.map { "\($0)" } ?? "without an error"
-        Simulation.deliver(to: .world, after: .zero) { [self] in
-          simulation_kill(process.number)
-          fleet.timeline.add("process", "process \(process.number) of \(run) ends \(end)")
-          startLater(run, faults, after: .seconds(2))
-        }
-      }
-    }
-    disturb(process, run, faults)
-  }
-
-  private func startLater(_ run: String, _ faults: Int, after pause: Duration) {
-    Simulation.call(in: .world, after: pause) { [self] in
-      guard !processes[run, default: []].contains(where: { $0.isAlive && !$0.isFrozen }) else { return }
-      start(run, faults: faults)
-    }
-  }
-
-  /// Kills or freezes a program after a while, and lets another one continue.
-  private func disturb(_ process: Simulation.ProcessID, _ run: String, _ faults: Int) {
-    guard faults < Self.mostFaults, SeedGenerator.chance(0.7) else { return }
-    let (isKill, after) = (SeedGenerator.chance(0.5), SeedGenerator.duration(.zero ... .seconds(4)))
-    let thaw = SeedGenerator.duration(.seconds(1) ... .seconds(40))
-    Simulation.call(in: .world, after: after) { [self] in
-      guard process.isAlive, !isHealed else { return }
-      fleet.timeline.add("fault", "process \(process.number) of \(run) is \(isKill ? "killed" : "frozen")")
-      if isKill {
-        simulation_kill(process.number)
-      } else {
-        simulation_freeze(process.number)
-        Simulation.call(in: .world, after: thaw) { simulation_thaw(process.number, false) }
-      }
-      startLater(run, faults + 1, after: .seconds(1))
-    }
+    fleet.programs.run(
+      run,
+      until: { [self] in
+        let parts = commands.all.values.filter { $0.command.run == run }
+        return !parts.isEmpty && !parts.contains(where: \.isOpen)
+      },
+      { [self] log, _ in
+        try await TopicReplay(
+          on: log, prefix: "", source: "millrace", clock: .ofSimulation, recordClock: .ofSimulation
+        ) { [self] _, why in fleet.journal.problem("\(why)") }.run(run)
+      })
   }
 
   // MARK: - Checks

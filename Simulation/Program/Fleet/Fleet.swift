@@ -24,6 +24,7 @@ final class Fleet: @unchecked Sendable {
   let journal = Journal()
   let operators: Operators
   private(set) var machines: [Machine] = []
+  private(set) lazy var programs = OperatorPrograms(self)
   private(set) lazy var copies = CopyMachine(self)
   /// The ingress; nil if notifications are appended without it.
   private(set) var ingress: IngressMachine?
@@ -65,6 +66,9 @@ final class Fleet: @unchecked Sendable {
     for record in workload?.prepare(at: MillraceClock.ofSimulation.wallTime) ?? [] { _ = writer.append(record) }
     machines = (0..<plan.processes).map { Machine(self, "w\($0)") }
     if plan.hasIngress, let workload { ingress = try IngressMachine(self, workload.apple) }
+    if plan.hasGaps {
+      for topic in try GapMachine.topics() where cluster.topics[topic] == nil { cluster.create(topic, partitions: 1) }
+    }
     cluster.arrived = { [unowned self] in arrived($0, at: $1) }
   }
 
@@ -108,6 +112,9 @@ final class Fleet: @unchecked Sendable {
       let records = try workload.post(number, at: MillraceClock.ofSimulation.wallTime)
       for record in records.dropLast() { _ = writer.append(record) }
       posted[number] = records.last
+      if plan.hasGaps, let jws = records.last?.value {
+        workload.apple.history.add(jws, at: MillraceClock.ofSimulation.wallTime)
+      }
       return records.last
     }
     let (id, key) = ("n\(number)", "k\(number % plan.keys)")

@@ -170,6 +170,7 @@ final class FleetRun: @unchecked Sendable {
     case .freezeIngress(let duration):
       fleet.ingress?.freeze()
       after(duration) { [fleet] in fleet.ingress?.thaw() }
+    case .backfill: fleet.ingress?.gaps?.fill()
     case .copy(let from, let to): fleet.copies.copy(from: from, to: to)
     case .mend: fleet.operators.isMended = true
     case .erase(let key): fleet.operators.erase("k\(key)")
@@ -184,7 +185,9 @@ final class FleetRun: @unchecked Sendable {
       fleet.cluster.resume(node)
       fleet.cluster.start(node)
     }
-    fleet.copies.isHealed = true
+    fleet.programs.isHealed = true
+    fleet.ingress?.isHealed = true
+    fleet.ingress?.gaps?.fill()
     fleet.ingress?.lostAnswers = 0
     fleet.ingress?.thaw()
     fleet.ingress?.start()
@@ -234,6 +237,7 @@ final class FleetRun: @unchecked Sendable {
     let checker = Checker(fleet, required: required)
     return checker.unanswered.isEmpty && checker.missingTimers.isEmpty
       && (fleet.workload?.waiting(checker).isEmpty ?? true) && (fleet.ingress?.open ?? 0) == 0
+      && (fleet.ingress?.gaps?.open.isEmpty ?? true)
       && !fleet.cluster.transactions.hasOpenTransaction && fleet.machines.allSatisfy { $0.processCount == 1 }
   }
 
@@ -244,7 +248,9 @@ final class FleetRun: @unchecked Sendable {
     if recovery == nil {
       let rest =
         fleet.unread.map { "unread: \($0)" }
-        + (fleet.operators.open + fleet.copies.open).map { "not carried out: \($0)" }
+        + (fleet.operators.open + fleet.copies.open + (fleet.ingress?.gaps?.open ?? [])).map {
+          "not carried out: \($0)"
+        }
         + (fleet.workload?.waiting(checker) ?? []).map { "waiting: \($0)" }
         + (fleet.ingress.map { ["\($0.open) posts without an answer"] } ?? [])
       problems.append(

@@ -14,6 +14,10 @@ internal import MillraceTime
 final class IngressMachine: @unchecked Sendable {
   /// The share of answers that Apple does not get.
   var lostAnswers = 0.1
+  /// Takes the notifications that Apple gives up; nil if it gives up none.
+  private(set) var gaps: GapMachine?
+  /// Whether Apple gives up no more notifications.
+  var isHealed = false
   /// The notifications that Apple has not got a 200 for.
   private(set) var open = 0
 
@@ -37,6 +41,7 @@ final class IngressMachine: @unchecked Sendable {
           AppIdentity(bundleId: $0.bundleId, appAppleId: $0.appAppleId, environments: Set($0.environments))
         }), sharedSecrets: try SharedSecretCheck(apps))
     router = try TopicCatalog.load(TopicSettings()).router
+    if fleet.plan.hasGaps { gaps = GapMachine(fleet, apple, admission) }
   }
 
   // MARK: - Faults
@@ -89,6 +94,7 @@ final class IngressMachine: @unchecked Sendable {
     let body: [UInt8]
     let id: String
     let answered: () -> Void
+    let at = MillraceClock.ofSimulation.wallTime
     /// The number of the newest attempt; an attempt that has ended counts as one more.
     var attempt = 0
 
@@ -148,6 +154,10 @@ final class IngressMachine: @unchecked Sendable {
   private func sendAgain(_ post: Post, _ attempt: Int, after pause: Duration) {
     guard post.attempt == attempt else { return }
     post.attempt += 1
+    if let gaps, !isHealed, SeedGenerator.chance(GapMachine.share) {
+      fleet.timeline.add("apple", "gives up \(post.id)")
+      return gaps.miss(from: post.at, answered: post.answered)
+    }
     Simulation.call(in: .world, after: pause) { [self] in send(post) }
   }
 }

@@ -39,6 +39,8 @@ struct Step: Sendable, CustomStringConvertible {
     case compact
     /// An operator erases the customer with this key.
     case erase(key: Int)
+    /// An operator fetches what Apple has given up.
+    case backfill
     case killIngress(restartAfter: Duration)
     case freezeIngress(duration: Duration)
   }
@@ -73,6 +75,7 @@ struct Step: Sendable, CustomStringConvertible {
       case .retain(let deleted): "retention deletes \(deleted) % of the records read so far"
       case .compact: "the ledgers are compacted"
       case .copy(let from, let to): "replay the records, \(from) to \(to) %, to a topic"
+      case .backfill: "backfill everything so far"
       case .mend: "mend the handler, and retry its dead letters"
       case .erase(let key): "erase the customer k\(key)"
       case .killIngress(let pause): "kill the ingress, start it after \(pause)"
@@ -97,6 +100,8 @@ struct Plan: Sendable, CustomStringConvertible {
   var areStatic: Bool
   /// Whether Apple posts to the ingress. Otherwise the notifications are appended to the topics.
   var hasIngress = false
+  /// Whether Apple gives up notifications that the ingress does not take.
+  var hasGaps = false
   var ordering: WorkerPolicy.Ordering
   /// Whether handlers keep states of more than 16 KiB beside small ones.
   var hasLongStates: Bool
@@ -145,6 +150,7 @@ struct Plan: Sendable, CustomStringConvertible {
     drawOperations()
     drawIngress()
     drawCopies()
+    drawGaps()
     if let kept { steps = steps.indices.filter { kept.contains($0) }.map { steps[$0] } }
   }
 
@@ -227,6 +233,17 @@ struct Plan: Sendable, CustomStringConvertible {
     steps.sort { $0.at < $1.at }
   }
 
+  /// Draws backfills after everything else and from other numbers. A last one begins when everything heals.
+  private mutating func drawGaps() {
+    var random = PlanGenerator(seed: seed ^ 0x6A95_F111)
+    guard hasIngress, random.chance(0.5) else { return }
+    hasGaps = true
+    for _ in 0..<random.number(0...2) {
+      steps.append(Step(at: duration * random.number(0...1_000) / 1_000, fault: .backfill))
+    }
+    steps.sort { $0.at < $1.at }
+  }
+
   private static func appleFaults(_ random: inout PlanGenerator) -> AppleFaults {
     let share = [0.1, 0.3, 1][random.number(0...2)]
     switch random.number(0...5) {
@@ -295,7 +312,7 @@ struct Plan: Sendable, CustomStringConvertible {
     """
     \(worker.map { "\($0.rawValue), " } ?? "")\(commit == .transactional ? "transactional" : "at-least-once"), \(processes) \(areStatic ? "static" : "dynamic") \
     processes, \(lanes) lanes, \(keys) keys, \(records) records, \(ordering) order, \(scheduling) scheduling\
-    \(hasIngress ? ", ingress" : "")\(hasLongStates ? ", long states" : "")\(hasDeadLetters ? ", dead letters" : "")\
+    \(hasIngress ? ", ingress" : "")\(hasGaps ? ", gaps" : "")\(hasLongStates ? ", long states" : "")\(hasDeadLetters ? ", dead letters" : "")\
     \(hasFailingTimers ? ", failing timers" : "")
     """
   }

@@ -67,14 +67,16 @@ package struct ProcessReporter: Service {
     var publishedAt: MillraceClock.Instant?
     while !Task.isCancelled {
       let present = await reports()
-      let isDue = publishedAt.map { $0.duration(to: clock.now) >= Self.interval } ?? true
+      // What a report says is as old as this, however long Kafka takes.
+      let now = clock.now
+      let isDue = publishedAt.map { $0.duration(to: now) >= Self.interval } ?? true
       let due = isDue ? present : present.filter { report in !last.contains { report.hasState(of: $0) } }
       let ended = last.filter { report in !present.contains { $0.key == report.key } }
       let records = due.map { $0.record(to: topic) } + ended.map { $0.tombstone(on: topic) }
       do {
         if !records.isEmpty { _ = try await writer.send(contentsOf: records) }
         last = present
-        if isDue { publishedAt = clock.now }
+        if isDue { publishedAt = now }
       } catch {
         // Readers notice a process without a newer report; the next look writes it again.
         logger.notice("could not publish the report of this process; retrying", metadata: ["error": "\(error)"])

@@ -39,6 +39,8 @@ struct LaneOwnership: Sendable {
   private var lanes: [Int32: Lane] = [:]
   private var lastEpoch: UInt64 = 0
   private var hasJoined = false
+  /// Whether the last assignment still holds. In between, nobody may own the lanes.
+  private var isAssigned = false
 
   /// - Parameter topics: All topics that the worker reads as a member of its group.
   init(topics: some Sequence<String>) { self.topics = Set(topics) }
@@ -46,6 +48,7 @@ struct LaneOwnership: Sendable {
   /// Partitions were assigned. An empty assignment also counts as having joined.
   mutating func assign(_ partitions: some Sequence<TopicPartition>) -> [Action] {
     hasJoined = true
+    isAssigned = true
     var touched: Set<Int32> = []
     for partition in partitions where topics.contains(partition.topic) {
       lanes[partition.partition, default: Lane()].topics.insert(partition.topic)
@@ -97,6 +100,10 @@ struct LaneOwnership: Sendable {
   /// ready.
   var isReady: Bool { hasJoined && lanes.values.allSatisfy { $0.phase == .running } }
 
+  /// Whether the lanes that run are the ones that the group has given this process. Before the next assignment a process
+  /// without lanes is ready, but knows nothing about its worker.
+  var isSettled: Bool { isReady && isAssigned }
+
   /// The topics that this process does not own a partition of, by lane, for lanes that it owns a part of. A group whose
   /// members all read the same topics has no such lane.
   var missing: [Int32: Set<String>] {
@@ -121,6 +128,7 @@ struct LaneOwnership: Sendable {
 
   /// Removes ownership of the partitions. Returns the affected lanes, sorted.
   private mutating func take(_ partitions: some Sequence<TopicPartition>) -> [Int32] {
+    isAssigned = false
     var touched: Set<Int32> = []
     for partition in partitions where lanes[partition.partition]?.topics.remove(partition.topic) != nil {
       touched.insert(partition.partition)

@@ -159,7 +159,7 @@ actor LaneSupervisor {
       for (topic, source) in progress.sources { sources[TopicPartition(topic: topic, partition: epoch.lane)] = source }
       ledgers[TopicPartition(topic: parts.topics.ledger, partition: epoch.lane)] = await runner.ledgerMemory
     }
-    if ownership.isReady { state.note(failingTimers: failing) }
+    if ownership.isSettled { state.note(failingTimers: failing) }
     do {
       let ranges = try await parts.log.highWatermarks(
         of: Array(sources.keys) + Array(ledgers.keys), timeout: Self.lagInterval)

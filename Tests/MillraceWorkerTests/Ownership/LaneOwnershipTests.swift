@@ -48,6 +48,22 @@ import Testing
     #expect(lifecycle.isReady)
   }
 
+  @Test func `between two assignments a process knows nothing about its worker`() {
+    var lifecycle = running()
+    #expect(lifecycle.isSettled)
+    // The broker has given up the member. Nobody may own its lanes.
+    _ = lifecycle.lose(partitions("a0", "b0"))
+    #expect(lifecycle.isReady && !lifecycle.isSettled)
+    _ = lifecycle.assign(partitions("a0", "b0"))
+    #expect(!lifecycle.isSettled, "the lane is restoring")
+    _ = lifecycle.restored(epoch(0, 2))
+    #expect(lifecycle.isSettled)
+    // Another process has the lanes now.
+    _ = lifecycle.lose(partitions("a0", "b0"))
+    _ = lifecycle.assign([])
+    #expect(lifecycle.isSettled)
+  }
+
   @Test func `a revoked lane drains as a whole and accepts completions until it has ended`() {
     var lifecycle = running()
     check(lifecycle.revoke(partitions("b0")) == [.drain(epoch(0, 1))])
