@@ -12,9 +12,16 @@ internal import MillraceWorker
 ///
 /// A copy and the position behind it are one transaction of Kafka. If the program ends early, the next one continues there.
 package struct LaneChange: Sendable {
-  private let log: KafkaLog
-  private let kafka: KafkaConfiguration
-  private let admin: KafkaAdmin
+  /// What only the administration of a cluster knows.
+  package struct Administration: Sendable {
+    /// Returns the number of members of a group.
+    var memberCount: @Sendable (_ group: String) async throws -> Int
+    /// Returns the names of the topics with a prefix.
+    var topicNames: @Sendable (_ prefix: String) async throws -> [String]
+  }
+
+  private let log: any RecordLog
+  private let admin: Administration
   /// The prefix of the topics to copy from.
   private let oldPrefix: String
   private let newPrefix: String
@@ -42,21 +49,34 @@ package struct LaneChange: Sendable {
     from oldPrefix: String, to configuration: MillraceConfiguration, _ kafka: KafkaConfiguration,
     clock: MillraceClock = .system, note: @escaping @Sendable (String) -> Void
   ) async throws {
+    let log = KafkaLog(kafka, cluster: try await kafka.describeCluster(timeout: Self.timeout))
+    let admin = KafkaAdmin(kafka)
+    try self.init(
+      from: oldPrefix, to: configuration, on: log,
+      asking: Administration(
+        memberCount: { try await admin.members(ofGroup: $0, timeout: Self.timeout).count },
+        topicNames: { try await admin.topicNames(withPrefix: $0, timeout: Self.timeout) }),
+      clock: clock, note: note)
+  }
+
+  /// Like ``init(from:to:_:clock:note:)``, on any log.
+  init(
+    from oldPrefix: String, to configuration: MillraceConfiguration, on log: any RecordLog,
+    asking admin: Administration, clock: MillraceClock, note: @escaping @Sendable (String) -> Void
+  ) throws {
     newPrefix = configuration.topics.prefix
     guard oldPrefix != newPrefix else {
       throw OperationError(
         .usage, "the old and the new topics have the prefix `\(oldPrefix)`", at: "--from-prefix",
         remedy: "choose another `topics.prefix` for the topics with more lanes")
     }
-    let cluster = try await kafka.describeCluster(timeout: Self.timeout)
-    log = KafkaLog(kafka, cluster: cluster)
     guard log.description.capabilities.contains(.transactions) else {
       throw OperationError(
         .failed, "an embedded cluster has no transactions", at: "kafka.bootstrapServers",
         remedy: "use a real cluster")
     }
-    self.kafka = kafka
-    admin = KafkaAdmin(kafka)
+    self.log = log
+    self.admin = admin
     self.oldPrefix = oldPrefix
     catalog = try TopicCatalog.load(configuration)
     tables = try TopicCatalog.load(configuration.topics).topics.filter {
@@ -108,17 +128,16 @@ package struct LaneChange: Sendable {
 
   private func state(
     of name: String, _ division: LaneDivision, _ old: WorkerTopics, _ new: WorkerTopics, _ counts: [String: Int],
-    _ progress: KafkaConsumer
+    _ progress: any LogReader
   ) async throws -> LaneChangeSurvey.Worker {
     var worker = LaneChangeSurvey.Worker(name: name, state: .blocked, oldLanes: division.old, newLanes: division.new)
     let ledger = TopicPartition(topic: old.ledger, partition: 0)
     let ended = try await progress.committed([ledger], timeout: Self.timeout)
     let started = try await committed(new.group, in: catalog.topics.map { newPrefix + $0.name }, counts)
-    worker.newProcesses = try await admin.members(ofGroup: new.group, timeout: Self.timeout).count
+    worker.newProcesses = try await admin.memberCount(new.group)
     worker.hasStarted = started.contains { $0.metadata != Self.mark }
-    worker.oldProcesses = try await admin.members(ofGroup: old.group, timeout: Self.timeout).count
-    let retries = try await admin.topicNames(
-      withPrefix: "\(oldPrefix)millrace.\(name).retry.", timeout: Self.timeout)
+    worker.oldProcesses = try await admin.memberCount(old.group)
+    let retries = try await admin.topicNames("\(oldPrefix)millrace.\(name).retry.")
     worker.unreadDelays = retries.filter { !old.retries.contains($0) }
     // Committed offsets first, so that no count is negative.
     let positions = try await committed(old.group, in: catalog.topics.map { oldPrefix + $0.name }, counts)
@@ -193,9 +212,9 @@ package struct LaneChange: Sendable {
 
   /// Checks that no process of the old worker ran meanwhile.
   private func checkThatNothingRan(
-    _ worker: String, _ old: WorkerTopics, _ parts: [LaneCopy], _ progress: KafkaConsumer
+    _ worker: String, _ old: WorkerTopics, _ parts: [LaneCopy], _ progress: any LogReader
   ) async throws {
-    var isLate = try await !admin.members(ofGroup: old.group, timeout: Self.timeout).isEmpty
+    var isLate = try await admin.memberCount(old.group) > 0
     for part in parts where !isLate { isLate = try await part.rest(progress, log).count > 0 }
     guard isLate else { return }
     throw OperationError(
@@ -214,14 +233,22 @@ package struct LaneChange: Sendable {
     let offsets = sources.map {
       CommittedOffset($0, offset: ranges[$0]?.lowerBound ?? 0, metadata: Self.mark)
     }
-    let group = try await KafkaConsumer(kafka, subscription: .group(new.group, topics: [])).groupMetadata()
-    do {
-      try await copier.writer.write([], committing: offsets, of: group)
-    } catch let error as KafkaError where error.code == .unknownMember {
-      throw OperationError(
-        .failed, "a process of the worker runs with the new topics, before the move is complete", at: worker.name,
-        remedy: "stop it, delete the new topics, and begin again")
+    // A transaction may commit offsets of a group that has members, so Kafka does not refuse them.
+    try await checkThatNotStarted(worker.name, new)
+    try await copier.writer.write([], committing: offsets, of: try await reader(new.group).groupMetadata())
+    try await checkThatNotStarted(worker.name, new)
+  }
+
+  /// Checks that no process runs with the new topics, or has run with them.
+  private func checkThatNotStarted(_ worker: String, _ new: WorkerTopics) async throws {
+    let counts = try await log.partitionCounts(of: catalog.topics.map { newPrefix + $0.name }, timeout: Self.timeout)
+    let started = try await committed(new.group, in: catalog.topics.map { newPrefix + $0.name }, counts)
+    guard try await admin.memberCount(new.group) > 0 || started.contains(where: { $0.metadata != Self.mark }) else {
+      return
     }
+    throw OperationError(
+      .failed, "a process of the worker runs with the new topics, before the move is complete", at: worker,
+      remedy: "stop it, delete the new topics, and begin again")
   }
 
   // MARK: - What is copied
@@ -281,8 +308,11 @@ package struct LaneChange: Sendable {
   }
 
   /// The group that stores how far each topic was copied. It has no members.
-  private func progressGroup() throws -> KafkaConsumer {
-    try KafkaConsumer(kafka, subscription: .group("\(newPrefix)millrace.relane", topics: []))
+  private func progressGroup() throws -> any LogReader { try reader("\(newPrefix)millrace.relane") }
+
+  /// A reader of a group's offsets. It is never run, so it never joins the group.
+  private func reader(_ group: String) throws -> any LogReader {
+    try log.makeReader(group: group, topics: [], options: LogReaderOptions())
   }
 
   private func partitions(_ topic: String, _ counts: [String: Int]) -> [TopicPartition] {
@@ -292,9 +322,7 @@ package struct LaneChange: Sendable {
   private func committed(
     _ group: String, in topics: [String], _ counts: [String: Int]
   ) async throws -> [CommittedOffset] {
-    // This consumer is never run, so it never joins the group.
-    try await KafkaConsumer(kafka, subscription: .group(group, topics: []))
-      .committed(topics.flatMap { partitions($0, counts) }, timeout: Self.timeout)
+    try await reader(group).committed(topics.flatMap { partitions($0, counts) }, timeout: Self.timeout)
   }
 }
 

@@ -25,7 +25,7 @@ struct LaneCopy: Sendable {
 
   /// Returns the offsets that were not copied yet.
   func ranges(
-    _ progress: KafkaConsumer, _ log: KafkaLog
+    _ progress: any LogReader, _ log: any RecordLog
   ) async throws -> [(partition: TopicPartition, offsets: Range<Int64>)] {
     guard !partitions.isEmpty else { return [] }
     let before = try await progress.committed(partitions, timeout: Self.timeout)
@@ -39,7 +39,7 @@ struct LaneCopy: Sendable {
   }
 
   /// Returns the records that still have to be copied.
-  func rest(_ progress: KafkaConsumer, _ log: KafkaLog) async throws -> Rest {
+  func rest(_ progress: any LogReader, _ log: any RecordLog) async throws -> Rest {
     var rest = Rest()
     for (partition, range) in try await ranges(progress, log) where !range.isEmpty {
       rest = try await log.fold(
@@ -61,9 +61,9 @@ struct LaneCopier: Sendable {
   /// The most bytes in one transaction, except that one record may be larger.
   private static let transactionBytes = 4 << 20
 
-  let log: KafkaLog
+  let log: any RecordLog
   let writer: ReplayWriter
-  let progress: KafkaConsumer
+  let progress: any LogReader
   let group: GroupMetadata
 
   /// Copies partitions from where an earlier program ended.

@@ -61,4 +61,27 @@ import Testing
     try await running.value
     #expect(records().last.map { $0.value == nil && $0.key == Array("process/refunds/pod-0".utf8) } == true)
   }
+
+  @Test func `a report that Kafka has taken late is followed by a new one at once`() async throws {
+    let time = ManualClock(start: Timestamp(millisecondsSince1970: 1_767_225_600_000))
+    let log = InMemoryLog(clock: time.clock)
+    try log.createTopic("millrace.control", partitions: 1)
+    let reporter = ProcessReporter(topic: "millrace.control", log: log, clock: time.clock, logger: Self.silent) {
+      [ProcessReport("refunds", instance: "pod-0", version: "0.1.0")]
+    }
+    let group = ServiceGroup(configuration: .init(services: [reporter], logger: Self.silent))
+    log.setLatency(.seconds(70))
+    let running = Task { try await group.run() }
+    func records() -> [ConsumerRecord] { log.records(in: "millrace.control") }
+    await time.waitForSleepers()
+    time.advance(by: .seconds(70))
+    try await waitUntil(records().count == 1)
+    log.setLatency(.zero)
+    await time.waitForSleepers()
+    // In thirty seconds readers would have taken this process for a dead one.
+    time.advance(by: .seconds(3))
+    try await waitUntil(records().count == 2)
+    await group.triggerGracefulShutdown()
+    try await running.value
+  }
 }

@@ -168,6 +168,35 @@ struct LaneChangeTests {
     await #expect(throws: OperationError.self) { try await change.carryOut(both) }
   }
 
+  @Test func `a move ends with an error if a new process starts before it is complete`() async throws {
+    let kafka = RealCluster.configuration
+    let (old, new) = (try configuration(2), try configuration(4))
+    for one in [old, new] {
+      let operation = TopicsOperation(kafka, catalog: try TopicCatalog.load(one), durability: .relaxed)
+      #expect(try await operation.apply(try await operation.survey()) { _ in } == [])
+    }
+    let log = try await KafkaLog.connect(kafka, timeout: .seconds(30))
+    try await log.append(ledger(2, [.owner("w1")]))
+    let change = try await LaneChange(from: old.topics.prefix, to: new, kafka) { _ in }
+    let survey = try await change.survey()
+    #expect(survey.objection == nil && survey.hasWork)
+    let member = try log.makeReader(
+      group: topics(4).group, topics: [topics(4).replay], options: LogReaderOptions(leavesOnShutDown: true))
+    let running = Task { try await member.run() }
+    for await event in member.events {
+      if case .assigned(let partitions) = event, partitions.isEmpty { continue }
+      break
+    }
+    let error = await #expect(throws: OperationError.self) { try await change.carryOut(survey) }
+    #expect(error?.what.contains("before the move is complete") == true)
+    member.shutDown()
+    try await running.value
+    #expect(try await change.survey().workers.map(\.isMoved) == [false])
+    // The process has written nothing, so the move can begin again.
+    try await change.carryOut(try await change.survey())
+    #expect(try await change.survey().workers.map(\.state) == [.moved])
+  }
+
   private func everything(in topic: String, _ log: KafkaLog) async throws -> [ConsumerRecord] {
     let partition = TopicPartition(topic: topic, partition: 0)
     let found = Records()
