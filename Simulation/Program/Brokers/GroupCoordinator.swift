@@ -8,6 +8,9 @@ struct MemberIdentity: Hashable, Sendable {
   var member = ""
   var generation = -1
   var instance: String?
+
+  /// Whether the client has never joined the group.
+  var isNoMember: Bool { member.isEmpty && generation < 0 && instance == nil }
 }
 
 final class GroupCoordinator {
@@ -202,7 +205,7 @@ final class GroupCoordinator {
   // MARK: - Offsets
 
   func commit(_ offsets: [CommittedOffset], by identity: MemberIdentity) throws(BrokerError) {
-    if let problem = objection(to: identity) { throw problem }
+    if !identity.isNoMember || !members.isEmpty, let problem = objection(to: identity) { throw problem }
     lastOrder += 1
     for offset in offsets { set(offset, lastOrder) }
   }
@@ -217,7 +220,8 @@ final class GroupCoordinator {
     _ offsets: [CommittedOffset], by identity: MemberIdentity, _ producerID: Int64, epoch: Int
   ) throws(BrokerError) {
     guard epoch >= epochs[producerID] ?? 0 else { throw .invalidProducerEpoch }
-    if let problem = objection(to: identity) { throw problem }
+    // A client that has not joined can commit in a transaction, also while the group has members (`GroupMetadata`).
+    if !identity.isNoMember, let problem = objection(to: identity) { throw problem }
     epochs[producerID] = epoch
     lastOrder += 1
     pending[producerID, default: []] += offsets.map { ($0, lastOrder) }

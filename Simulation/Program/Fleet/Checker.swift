@@ -54,13 +54,13 @@ struct Checker {
 
   init(_ fleet: Fleet, required: Set<String>) {
     (self.fleet, self.required) = (fleet, required)
-    events = fleet.cluster.records(in: fleet.topics.events).map(Event.init)
+    events = fleet.records(\.events).map(Event.init)
     let operators = fleet.operators.work
     self.operators = operators
     // A reapply can set a timer again that is a dead letter.
     let fired = Set(events.filter { $0.name == "fired" && operators.isReapplied }.compactMap { $0.field("timer") })
     dead = Dictionary(
-      fleet.cluster.records(in: fleet.topics.deadLetters).filter { letter in
+      fleet.records(\.deadLetters).filter { letter in
         !operators.hasSettled(letter) && !(NamedTimer(letter).map { fired.contains($0.name) } ?? false)
       }.map {
         (NamedTimer($0)?.name ?? Fleet.header("ce_id", of: $0), Fleet.header("millrace-reason", of: $0))

@@ -19,13 +19,19 @@ final class Fleet: @unchecked Sendable {
   let plan: Plan
   let timeline: Timeline
   let cluster: Cluster
-  let topics: WorkerTopics
+  private(set) var topics: WorkerTopics
+  /// The topics before the move to more lanes, if there was one.
+  private(set) var formerTopics: WorkerTopics?
+  /// The prefix of the topics that the processes use, and of those that get new notifications.
+  private(set) var prefix = ""
+  private var postPrefix = ""
   let policy: WorkerPolicy
   let journal = Journal()
   let operators: Operators
   private(set) var machines: [Machine] = []
   private(set) lazy var programs = OperatorPrograms(self)
   private(set) lazy var copies = CopyMachine(self)
+  private(set) lazy var laneMove = LaneMove(self)
   /// The ingress; nil if notifications are appended without it.
   private(set) var ingress: IngressMachine?
   /// The notifications on the input topics, in the order of their first copies, with their keys.
@@ -57,7 +63,7 @@ final class Fleet: @unchecked Sendable {
     topics = WorkerTopics(
       worker: plan.worker?.rawValue ?? "mill",
       inputs: (workload?.families ?? [.subscriptions]).map(\.topic), outputTopics: workload?.outputTopics ?? [],
-      delays: policy.retryDelays, prefix: "")
+      delays: policy.retryDelays, prefix: prefix)
     writer = PartitionWriter(cluster)
     operators = try Operators(plan, topics, cluster, journal)
     for topic in topics.laneTopics { cluster.create(topic, partitions: plan.lanes) }
@@ -93,10 +99,12 @@ final class Fleet: @unchecked Sendable {
   }
 
   private func arrived(_ record: ConsumerRecord, at offset: Int64) {
-    guard topics.inputs.contains(record.topic) else { return }
+    let isPosted = !postPrefix.isEmpty && record.topic.hasPrefix(postPrefix)
+    let topic = isPosted ? String(record.topic.dropFirst(postPrefix.count)) : record.topic
+    guard (formerTopics ?? topics).inputs.contains(topic) else { return }
     let (id, key) = (Self.header("ce_id", of: record), String(decoding: record.key ?? [], as: UTF8.self))
     timeline.add("record", "\(id) \(key) at \(record.topic)[\(record.partition)] \(offset)")
-    if !accepted.contains(where: { $0.id == id }) { accepted.append((id, key, record.topic)) }
+    if !accepted.contains(where: { $0.id == id }) { accepted.append((id, key, topic)) }
   }
 
   /// Deletes the input topic and creates it again.
@@ -104,6 +112,33 @@ final class Fleet: @unchecked Sendable {
     timeline.add("fault", "\(input) is deleted and created again")
     recreations += 1
     cluster.recreate(input)
+  }
+
+  // MARK: - The move to more lanes
+
+  /// Lets Apple post to the topics with a prefix from now on.
+  func direct(to prefix: String) {
+    timeline.add("operator", "directs the ingress to the topics \(prefix)*")
+    postPrefix = prefix
+  }
+
+  /// Lets processes that start from now on use the topics with a prefix.
+  func move(to prefix: String) {
+    formerTopics = topics
+    self.prefix = prefix
+    topics = WorkerTopics(
+      worker: topics.worker, inputs: topics.inputs.map { prefix + $0 }, delays: policy.retryDelays, prefix: prefix)
+  }
+
+  /// The committed records of a topic of the worker, before and after a move. The offsets of the later ones are higher.
+  func records(_ topic: (WorkerTopics) -> String) -> [ConsumerRecord] {
+    guard let formerTopics else { return cluster.records(in: topic(topics)) }
+    return cluster.records(in: topic(formerTopics))
+      + cluster.records(in: topic(topics)).map { record in
+        var record = record
+        record.offset += 1 << 40
+        return record
+      }
   }
 
   private func record(_ number: Int) throws -> ProducerRecord? {
@@ -121,7 +156,7 @@ final class Fleet: @unchecked Sendable {
     let time = signed[id] ?? MillraceClock.ofSimulation.wallTime
     signed[id] = time
     return ProducerRecord(
-      topic: input, key: Array(key.utf8), value: Array(id.utf8),
+      topic: postPrefix + input, key: Array(key.utf8), value: Array(id.utf8),
       headers: [
         RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_id", id),
         RecordHeader("ce_type", "com.apple.appstore.notification.v2.DID_RENEW"),
@@ -134,9 +169,11 @@ final class Fleet: @unchecked Sendable {
   func isDelayed(_ id: String) -> Bool { workload?.isDelayed(id) ?? Work(id)?.isDelayed ?? true }
 
   /// The sources in which the group has never committed every record.
-  var unread: [String] {
+  var unread: [String] { unread(in: topics.sources) }
+
+  func unread(in sources: [String]) -> [String] {
     let reached = cluster.group(topics.group).reached
-    return topics.sources.flatMap { topic in
+    return sources.flatMap { topic in
       (cluster.topics[topic]?.partitions ?? []).compactMap { log in
         guard let last = log.committed.last?.offset else { return nil }
         let next = reached[log.partition] ?? 0

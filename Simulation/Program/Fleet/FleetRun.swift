@@ -170,6 +170,7 @@ final class FleetRun: @unchecked Sendable {
     case .freezeIngress(let duration):
       fleet.ingress?.freeze()
       after(duration) { [fleet] in fleet.ingress?.thaw() }
+    case .relane: fleet.laneMove.begin()
     case .backfill: fleet.ingress?.gaps?.fill()
     case .copy(let from, let to): fleet.copies.copy(from: from, to: to)
     case .mend: fleet.operators.isMended = true
@@ -230,7 +231,7 @@ final class FleetRun: @unchecked Sendable {
 
   private var isDone: Bool {
     guard fleet.unread.isEmpty, fleet.operators.open.isEmpty, fleet.copies.open.isEmpty,
-      appleFaultsEnd <= Simulation.worldTime
+      !fleet.laneMove.isOpen, appleFaultsEnd <= Simulation.worldTime
     else {
       return false
     }
@@ -252,6 +253,7 @@ final class FleetRun: @unchecked Sendable {
           "not carried out: \($0)"
         }
         + (fleet.workload?.waiting(checker) ?? []).map { "waiting: \($0)" }
+        + (fleet.laneMove.isOpen ? ["the move to more lanes"] : [])
         + (fleet.ingress.map { ["\($0.open) posts without an answer"] } ?? [])
       problems.append(
         "not everything was done \(plan.recoveryLimit) after the end of the faults: \(rest.joined(separator: "; "))")

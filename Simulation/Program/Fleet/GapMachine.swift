@@ -93,7 +93,8 @@ final class GapMachine: @unchecked Sendable {
     let clients = apple.credentials.mapValues { credentials in
       AppStoreServerClient(
         credentials: credentials, appAppleId: apple.app.appAppleId, verifier: apple.verifier, exchange: exchange,
-        budget: APIBudget(limits: .documented, share: 0.8, part: BackfillOperation.budgetPart, clock: clock), clock: clock,
+        budget: APIBudget(limits: .documented, share: 0.8, part: BackfillOperation.budgetPart, clock: clock),
+        clock: clock,
         logger: fleet.logger("backfill"))
     }
     var parts = BackfillOperation.Parts(

@@ -77,6 +77,13 @@ final class Machine: @unchecked Sendable {
   /// Kills the former processes of this name.
   func killReplaced() { for old in replaced { simulation_kill(old.number) } }
 
+  /// Leaves a process that is frozen to itself.
+  func giveUpFrozen() {
+    guard let old = process, old.isFrozen else { return }
+    replaced.append(old)
+    process = nil
+  }
+
   func freeze() {
     guard let process, process.isAlive else { return }
     fleet.timeline.add("fault", "\(name) is frozen")
@@ -132,7 +139,8 @@ final class Machine: @unchecked Sendable {
     let log = SimulatedLog(cluster: fleet.cluster, process: process, name: "\(name).\(starts)")
     return WorkerRuntime(
       WorkerRuntime.Parts(
-        name: "mill", log: log, topics: fleet.topics, prefix: "", policy: fleet.policy, commit: fleet.plan.commit,
+        name: "mill", log: log, topics: fleet.topics, prefix: fleet.prefix, policy: fleet.policy,
+        commit: fleet.plan.commit,
         instance: fleet.plan.areStatic ? name : "\(name).\(starts)", staticMember: fleet.plan.areStatic ? name : nil,
         handler: FleetHandler(fleet: fleet, machine: name), deadline: { _, _ in nil },
         erasure: fleet.operators.erasure, budget: nil, pauses: nil,

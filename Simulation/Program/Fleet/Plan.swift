@@ -39,6 +39,8 @@ struct Step: Sendable, CustomStringConvertible {
     case compact
     /// An operator erases the customer with this key.
     case erase(key: Int)
+    /// An operator moves the worker to topics with more lanes.
+    case relane
     /// An operator fetches what Apple has given up.
     case backfill
     case killIngress(restartAfter: Duration)
@@ -75,6 +77,7 @@ struct Step: Sendable, CustomStringConvertible {
       case .retain(let deleted): "retention deletes \(deleted) % of the records read so far"
       case .compact: "the ledgers are compacted"
       case .copy(let from, let to): "replay the records, \(from) to \(to) %, to a topic"
+      case .relane: "move the worker to topics with more lanes"
       case .backfill: "backfill everything so far"
       case .mend: "mend the handler, and retry its dead letters"
       case .erase(let key): "erase the customer k\(key)"
@@ -100,6 +103,8 @@ struct Plan: Sendable, CustomStringConvertible {
   var areStatic: Bool
   /// Whether Apple posts to the ingress. Otherwise the notifications are appended to the topics.
   var hasIngress = false
+  /// The lanes after a move to more lanes, for each lane before it; 1: there is no move.
+  var moveFactor = 1
   /// Whether Apple gives up notifications that the ingress does not take.
   var hasGaps = false
   var ordering: WorkerPolicy.Ordering
@@ -151,6 +156,7 @@ struct Plan: Sendable, CustomStringConvertible {
     drawIngress()
     drawCopies()
     drawGaps()
+    drawMove()
     if let kept { steps = steps.indices.filter { kept.contains($0) }.map { steps[$0] } }
   }
 
@@ -244,6 +250,19 @@ struct Plan: Sendable, CustomStringConvertible {
     steps.sort { $0.at < $1.at }
   }
 
+  /// Draws a move to more lanes after everything else and from other numbers. Operators do nothing else in such a plan, and
+  /// what processes without transactions may repeat could not be told from a fault.
+  private mutating func drawMove() {
+    var random = PlanGenerator(seed: seed ^ 0x4E1A_4E00)
+    guard worker == nil, commit == .transactional, !isRecreated, !hasOperations, random.chance(0.3) else { return }
+    moveFactor = random.number(2...3)
+    steps.append(Step(at: duration * random.number(100...900) / 1_000, fault: .relane))
+    for _ in 0..<random.number(0...2) {
+      steps.append(Step(at: duration * random.number(0...1_000) / 1_000, fault: .compact))
+    }
+    steps.sort { $0.at < $1.at }
+  }
+
   private static func appleFaults(_ random: inout PlanGenerator) -> AppleFaults {
     let share = [0.1, 0.3, 1][random.number(0...2)]
     switch random.number(0...5) {
@@ -284,6 +303,17 @@ struct Plan: Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether operators give commands.
+  private var hasOperations: Bool {
+    hasDeadLetters || hasFailingTimers
+      || steps.contains { step in
+        switch step.fault {
+        case .replay, .copy, .mend, .retain, .erase: true
+        default: false
+        }
+      }
+  }
+
   /// Whether the input topic is deleted and created again.
   var isRecreated: Bool { steps.contains { if case .recreate = $0.fault { true } else { false } } }
 
@@ -312,7 +342,7 @@ struct Plan: Sendable, CustomStringConvertible {
     """
     \(worker.map { "\($0.rawValue), " } ?? "")\(commit == .transactional ? "transactional" : "at-least-once"), \(processes) \(areStatic ? "static" : "dynamic") \
     processes, \(lanes) lanes, \(keys) keys, \(records) records, \(ordering) order, \(scheduling) scheduling\
-    \(hasIngress ? ", ingress" : "")\(hasGaps ? ", gaps" : "")\(hasLongStates ? ", long states" : "")\(hasDeadLetters ? ", dead letters" : "")\
+    \(hasIngress ? ", ingress" : "")\(hasGaps ? ", gaps" : "")\(moveFactor > 1 ? ", then \(lanes * moveFactor) lanes" : "")\(hasLongStates ? ", long states" : "")\(hasDeadLetters ? ", dead letters" : "")\
     \(hasFailingTimers ? ", failing timers" : "")
     """
   }

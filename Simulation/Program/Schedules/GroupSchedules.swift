@@ -46,6 +46,21 @@ extension Schedule {
       await p.abort()
       try await stage.readOffset()
     },
+    // `millrace topics relane` commits offsets of groups that it does not join.
+    Schedule("offsets of a group that the client has not joined", ends: ["offset of t: 9"]) { stage in
+      try await stage.topic()
+      let stranger = try stage.log.makeReader(group: stage.full("g"), topics: [], options: LogReaderOptions())
+      let p = try await stage.producer()
+      await p.begin()
+      await p.sendOffset(3, try await stranger.groupMetadata())
+      await p.commit()
+      let m = try await stage.member("m")
+      await m.assigned(1)
+      await p.begin()
+      await p.sendOffset(9, try await stranger.groupMetadata())
+      await p.commit()
+      try await stage.readOffset()
+    },
     Schedule("a transaction commits during a rebalance", ends: ["offset of t: 5", "t: a"]) { stage in
       try await stage.topic(partitions: 2)
       let m = try await stage.member("m", completes: false)

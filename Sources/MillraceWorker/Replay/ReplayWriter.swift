@@ -62,8 +62,9 @@ package struct ReplayWriter: Sendable {
     }
   }
 
-  /// Writes records and a group's offsets in one transaction.
-  /// - Throws: `KafkaError`; its code is `unknownMember` if the group has members.
+  /// Writes records and a group's offsets in one transaction. Kafka takes the offsets of a client that has not joined the
+  /// group also while the group has members.
+  /// - Throws: `KafkaError`.
   package func write(
     _ records: [ProducerRecord], committing offsets: [CommittedOffset], of group: GroupMetadata
   ) async throws {
