@@ -176,7 +176,9 @@ def config(name, **changes):
             "throws": {**policy, "families": ["refunds"], "calls": [], "handler": {**handler, "url": f"{here}/500"}},
             "away": {**policy, "families": ["refunds"], "calls": [],
                      "handler": {**handler, "url": f"http://127.0.0.1:{free_port()}/"}},
-            "timers": {**policy, "families": ["refunds"], "calls": [], "handler": {**handler, "url": f"{here}/timers"}},
+            # Its timer fails until the end of the check.
+            "timers": {**policy, "maximumAttempts": 100_000, "families": ["refunds"], "calls": [],
+                       "handler": {**handler, "url": f"{here}/timers"}},
             "webhook-gone": policy,
             "webhook-denied": policy,
         },
@@ -400,6 +402,8 @@ def main():
     def steady():
         return [post for post in all_posts() if post[1] != "lag"]
 
+    # That the receiver has the last alert is on the topic by then. Otherwise the next poster would have to repeat it.
+    time.sleep(5)
     before = steady()
     kafka = [str(root / "scripts" / "kafka")]
     subprocess.run([*kafka, "pause", str(directory / "kafka"), "1"], check=True)
