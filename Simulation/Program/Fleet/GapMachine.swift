@@ -110,7 +110,7 @@ final class GapMachine: @unchecked Sendable {
     missed.removeAll { $0.at < end }
   }
 
-  /// What has not been fetched.
+  /// The runs that are not done, and the notifications without one.
   var open: [String] {
     runs.filter { !$0.isDone }.map(\.name)
       + (missed.isEmpty ? [] : ["\(missed.count) notifications without a backfill"])

@@ -39,7 +39,7 @@ struct LaneOwnership: Sendable {
   private var lanes: [Int32: Lane] = [:]
   private var lastEpoch: UInt64 = 0
   private var hasJoined = false
-  /// Whether the last assignment still holds. In between, nobody may own the lanes.
+  /// Whether the last assignment still holds. In between, the lanes may have no owner.
   private var isAssigned = false
 
   /// - Parameter topics: All topics that the worker reads as a member of its group.

@@ -12,7 +12,7 @@ internal import MillraceWorker
 ///
 /// A copy and the position behind it are one transaction of Kafka. If the program ends early, the next one continues there.
 package struct LaneChange: Sendable {
-  /// What only the administration of a cluster knows.
+  /// The questions that only the administration of a cluster answers.
   package struct Administration: Sendable {
     /// Returns the number of members of a group.
     var memberCount: @Sendable (_ group: String) async throws -> Int

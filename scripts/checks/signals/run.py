@@ -177,7 +177,7 @@ def config(name, **changes):
             "away": {**policy, "families": ["refunds"], "calls": [],
                      "handler": {**handler, "url": f"http://127.0.0.1:{free_port()}/"}},
             # Its timer fails until the end of the check.
-            "timers": {**policy, "maximumAttempts": 100_000, "families": ["refunds"], "calls": [],
+            "timers": {**policy, "maximumAttempts": 1000, "families": ["refunds"], "calls": [],
                        "handler": {**handler, "url": f"{here}/timers"}},
             "webhook-gone": policy,
             "webhook-denied": policy,
