@@ -181,11 +181,13 @@ start_kafka() {
   kafka_servers=$(cat "$1/servers")
 }
 
-# start_embedded_cluster [DIR] starts an embedded cluster and sets `bootstrap`.
+# start_embedded_cluster [DIR] starts an embedded cluster and sets `bootstrap`, and `cluster` to its process.
 start_embedded_cluster() {
   local place=${1:-$temporary}
   start "$place/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$place/bootstrap"
-  wait_for_file "$place/bootstrap" "$!" 120 || { cat "$place/cluster.log" >&2; die "the cluster did not start"; }
+  # shellcheck disable=SC2034
+  cluster=$!
+  wait_for_file "$place/bootstrap" "$cluster" 120 || { cat "$place/cluster.log" >&2; die "the cluster did not start"; }
   bootstrap=$(cat "$place/bootstrap")
 }
 

@@ -68,7 +68,6 @@ package struct ConsoleCommand: AsyncParsableCommand {
       }
     }
     // Without a check of the topics: if they are missing, the console is what shows it.
-    return await host.run(
-      [server], checks: [.kafka(KafkaAdmin(kafka), timeout: configuration.admin.checkTimeout)])
+    return await host.run([server], checks: [server.readiness])
   }
 }

@@ -27,6 +27,8 @@ package struct ConsoleOptions: Sendable, Hashable {
 
 /// Serves pages that show a deployment to its operators.
 package struct ConsoleServer: Service {
+  /// Whether Kafka has answered lately.
+  package let readiness: ReadinessCheck
   private let reader: ConsoleReader
   private let front: ConsoleFront
   /// Nil if no alerts are posted.
@@ -42,6 +44,8 @@ package struct ConsoleServer: Service {
     let topics = ConsoleTopics(catalog, configuration)
     let store = ConsoleStore(
       topics, deadLetters: configuration.console.deadLetters, alerts: configuration.alerts, clock: clock)
+    let remedy = "check that this host can reach the brokers in kafka.bootstrapServers"
+    readiness = ReadinessCheck("kafka", remedy: remedy) { await store.outcome(remedy: remedy) }
     alerts =
       configuration.alerts.webhook.isConfigured
       ? AlertPoster(configuration: configuration, kafka: kafka, store: store, logger: logger) : nil

@@ -1,6 +1,8 @@
 import AppStore
 import KafkaClient
+import MillraceCore
 import MillraceRecords
+import MillraceTime
 import MillraceWorker
 import Operations
 import Testing
@@ -84,6 +86,45 @@ import Testing
     #expect(words([:]).contains("age unknown"))
     #expect(words([4: nil]).contains("up to date"), "only transaction markers remain")
     #expect(words([4: now - .seconds(90)]).contains("behind</span>"))
+  }
+
+  @Test func `old figures are grey, and a worker whose endpoint fails is not up to date`() throws {
+    var tables = ConsoleTables(try Deployment.topics(), deadLetters: 10)
+    var facts = ClusterFacts()
+    (facts.topics, facts.at) = ([tables.topics.kinds.keys.sorted()[0]: 1], now)
+    let partition = TopicPartition(topic: "appstore.notifications.refunds", partition: 0)
+    (facts.topics[partition.topic], facts.ranges, facts.committed) = (
+      1, [partition: 0..<4], ["refunds": [partition: 4]]
+    )
+    tables.learn(facts)
+    func page(_ seconds: Int64, _ conditions: [AlertCondition] = []) -> String {
+      let context = PageContext(visitor: Visitor(name: "a", mayAct: false), allowsActions: false, showsPayloads: false)
+      var overview = tables.overview(now: now + .seconds(seconds), wallTime: now)
+      overview.conditions = conditions
+      return OverviewView(state: overview, context: context).page.text
+    }
+    #expect(!page(5).contains("stale") && page(5).contains("every worker is up to date"))
+    #expect(page(6).contains("stale") && page(6).contains("Kafka has not answered for 6 s."))
+    // A survey that takes long is no reason.
+    facts.took = .seconds(4)
+    tables.learn(facts)
+    #expect(!page(12).contains("stale") && page(13).contains("stale"))
+    let open = AlertCondition(kind: .circuitOpen, subject: "refunds", what: "it fails", remedy: "start it")
+    #expect(page(0, [open]).contains("refunds: circuit open") && !page(0, [open]).contains("up to date"))
+  }
+
+  @Test func `the console is ready while Kafka answers`() async throws {
+    let time = ManualClock(start: now)
+    let store = ConsoleStore(try Deployment.topics(), deadLetters: 10, clock: time.clock, real: time.clock)
+    #expect(await !store.outcome(remedy: "").isHealthy)
+    var facts = ClusterFacts()
+    facts.at = now
+    await store.learn(facts)
+    #expect(await store.outcome(remedy: "").isHealthy)
+    time.advance(by: .seconds(6))
+    let outcome = await store.outcome(remedy: "look at the brokers")
+    #expect(!outcome.isHealthy && outcome.detail == "Kafka has not answered for 6 s")
+    #expect(outcome.remedy == "look at the brokers")
   }
 
   // MARK: - Retries

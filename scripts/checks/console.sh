@@ -121,7 +121,7 @@ if [ "$mode" = --keep ]; then
 fi
 
 say "Checking the console in Chromium"
-python3 scripts/checks/console/check.py "$address" "$root/.build/console-shots" || {
+python3 scripts/checks/console/check.py "$address" "$root/.build/console-shots" "$cluster" || {
   tail -n 20 "$temporary"/{console,extensions,campaign,backfill}.log >&2
   exit 1
 }

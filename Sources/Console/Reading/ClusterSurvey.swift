@@ -47,6 +47,7 @@ struct ClusterSurvey: Sendable {
   /// - Parameter before: The last survey. Its timestamps are reused.
   func facts(after before: ClusterFacts) async throws -> ClusterFacts {
     var facts = ClusterFacts()
+    let start = clock.now
     let described = try await admin.describeTopics(
       topics.kinds.keys.sorted(), withSettings: false, timeout: Self.timeout)
     facts.topics = Dictionary(described.map { ($0.name, $0.partitionCount) }) { first, _ in first }
@@ -71,6 +72,7 @@ struct ClusterSurvey: Sendable {
     facts.ranges = try await admin.highWatermarks(of: partitions, timeout: Self.timeout)
     facts.oldest = try await oldest(facts, known: before.oldest)
     facts.at = clock.wallTime
+    facts.took = start.duration(to: clock.now)
     return facts
   }
 

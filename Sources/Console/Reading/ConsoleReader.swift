@@ -20,8 +20,10 @@ struct ConsoleReader: Service {
   let logger: Logger
   /// Real time, like Kafka's.
   var clock = MillraceClock.system
-  var surveyInterval = Duration.seconds(3)
+  var surveyInterval = Self.interval
   var campaignInterval = Duration.seconds(30)
+
+  static let interval = Duration.seconds(2)
 
   func run() async throws {
     await cancelWhenGracefulShutdown {

@@ -63,6 +63,17 @@ actor ConsoleStore {
     return overview
   }
 
+  /// Returns whether the figures are of the present.
+  func outcome(remedy: String) -> CheckOutcome {
+    let now = real.wallTime
+    guard let at = tables.facts.at else {
+      return .unhealthy(tables.problems["Kafka"] ?? "Kafka has not answered yet", remedy: remedy)
+    }
+    return tables.facts.isStale(at: now)
+      ? .unhealthy("Kafka has not answered for \(Words.span(now - at))", remedy: remedy)
+      : .healthy("the figures are from \(at.rfc3339)")
+  }
+
   /// Returns the state of the deployment.
   func status() -> DeploymentStatus { status(overview()) }
 

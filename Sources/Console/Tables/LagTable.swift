@@ -19,6 +19,16 @@ struct ClusterFacts: Sendable {
   var refused: [String: KafkaError] = [:]
   /// When the survey ended; nil before the first one.
   var at: Timestamp?
+  /// How long the survey took.
+  var took = Duration.zero
+
+  /// Whether Kafka has not answered for so long that the figures say nothing about the present. Without a survey they do
+  /// not exist.
+  func isStale(at now: Timestamp) -> Bool {
+    at.map { now - $0 > max(Self.freshness, (took + ConsoleReader.interval) * 2) } ?? false
+  }
+
+  private static let freshness = Duration.seconds(5)
 
   /// Takes the answers of coordinators. A refused group is a problem of that group only.
   /// - Throws: The first other error.

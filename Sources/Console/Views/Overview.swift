@@ -28,6 +28,8 @@ struct Overview: Sendable {
   /// The workers' time, which may run faster in a rehearsal.
   var wallTime: Timestamp
   var surveyedAt: Timestamp?
+  /// Whether Kafka has not answered since some time.
+  var isStale = false
   var countedSince: Timestamp?
   var isCaughtUp: Bool
   var problems: [String: String]
@@ -72,7 +74,8 @@ extension ConsoleTables {
     // A request that was erased or dead-lettered has no event that ends it.
     let requests = deadlines.requests.filter { $0.due > wallTime }
     return Overview(
-      now: now, wallTime: wallTime, surveyedAt: facts.at, countedSince: countedSince, isCaughtUp: isCaughtUp,
+      now: now, wallTime: wallTime, surveyedAt: facts.at, isStale: facts.isStale(at: now), countedSince: countedSince,
+      isCaughtUp: isCaughtUp,
       problems: problems, flow: flow.rows(now: now), workers: workers, retries: retryRows,
       webhooks: webhookRows(now: now, lags: workers, retries: retryRows),
       deadLetters: .init(

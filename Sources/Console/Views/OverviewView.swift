@@ -45,6 +45,12 @@ extension OverviewView {
   private static let shownConditions = 20
 
   private var trouble: HTML {
+    // The style of the page turns the figures grey with this banner.
+    if state.isStale, let at = state.surveyedAt {
+      return """
+        <p class="banner bad stale" role="status"><strong>Kafka has not answered for \(Words.span(state.now - at)).</strong> The figures are from \(Words.exact(at)).</p>
+        """
+    }
     let problems = state.problems.sorted { $0.key < $1.key }.map { part, words -> HTML in
       "<p class=\"banner bad\" role=\"status\"><strong>\(part):</strong> \(words)</p>"
     }
@@ -77,11 +83,23 @@ extension OverviewView {
   private var behind: Tile {
     let furthest = state.workers.compactMap { worker in worker.oldest.map { (worker.worker, $0) } }.min { $0.1 < $1.1 }
     guard let (worker, oldest) = furthest else {
+      if let idle = state.workers.compactMap({ idle($0.worker) }).first {
+        return Tile(
+          title: "Furthest behind", value: "–", note: "\(idle.subject): \(idle.words)", tone: .bad, link: "#lag")
+      }
       return Tile(title: "Furthest behind", value: "0 s", note: "every worker is up to date", tone: .good, link: "#lag")
     }
     let lag = state.now - oldest
     return Tile(
       title: "Furthest behind", value: Words.span(lag), note: "\(worker)", tone: Tone(lag: lag), link: "#lag")
+  }
+
+  /// The reason why a worker without lag handles nothing.
+  private func idle(_ worker: String) -> (subject: String, words: String)? {
+    let condition = state.conditions.first {
+      $0.subject == worker && [.workerNotRunning, .circuitOpen].contains($0.kind)
+    }
+    return condition.map { (worker, $0.kind == .circuitOpen ? "circuit open" : "not running") }
   }
 
   private var waiting: Tile {
@@ -226,6 +244,8 @@ extension OverviewView {
           "<span class=\"state \(Tone(lag: state.now - oldest).name)\">\(Words.span(state.now - oldest)) behind</span>"
         } else if worker.records > 0 {
           "<span class=\"state warn\">behind, age unknown</span>"
+        } else if let idle = idle(worker.worker) {
+          "<span class=\"state bad\">\(idle.words)</span>"
         } else {
           "<span class=\"state good\">up to date</span>"
         }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 import time
 import urllib.error
@@ -11,7 +12,7 @@ import urllib.request
 from accessibility import focus_problems, problems
 from browser import Browser
 
-address, shots = sys.argv[1], sys.argv[2]
+address, shots, cluster = sys.argv[1], sys.argv[2], int(sys.argv[3])
 USER = "ada@example.com"
 found = []
 os.makedirs(shots, exist_ok=True)
@@ -184,6 +185,21 @@ def main():
         # The search finds settled dead letters and shows their state.
         page.visit(f"{address}/dead-letters?state=settled")
         expect("discarded" in page.evaluate("document.body.innerText"), "settled dead letters are not found")
+
+        # Kafka stops answering, and later answers again.
+        stopped = time.monotonic()
+        os.kill(cluster, signal.SIGSTOP)
+        try:
+            watcher.until("document.querySelector('.stale') !== null")
+            print(f"    the figures are grey {time.monotonic() - stopped:.1f} s after Kafka has stopped")
+            words = watcher.evaluate("document.querySelector('#glance').innerText")
+            expect("Kafka has not answered for" in words, f"the page does not say how old the figures are: {words}")
+            filter = watcher.evaluate("getComputedStyle(document.querySelector('#lag')).filter")
+            expect(filter == "grayscale(1)", f"old figures are not grey: {filter}")
+            watcher.picture(f"{shots}/overview-stale-light-desk.png")
+        finally:
+            os.kill(cluster, signal.SIGCONT)
+        watcher.until("document.querySelector('.stale') === null", 60)
 
         for tab in [page, watcher]:
             elsewhere = {url for url in tab.requests if not url.startswith(address + "/") and url != "about:blank"}
