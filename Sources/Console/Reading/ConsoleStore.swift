@@ -58,7 +58,11 @@ actor ConsoleStore {
     let second = now.millisecondsSince1970 / 1_000
     if let shown, shown.version == tables.version, shown.second == second { return shown.overview }
     var overview = tables.overview(now: now, wallTime: clock.wallTime)
-    overview.conditions = status(overview).conditions(alerts)
+    let status = status(overview)
+    overview.conditions = status.conditions(alerts)
+    for worker in status.workers { overview.processes[worker.lag.worker] = worker.processes }
+    overview.budgets = status.workers.flatMap { worker in worker.budgets.map { (worker.lag.worker, $0) } }
+    overview.pauses = status.pauses
     shown = (tables.version, second, overview)
     return overview
   }

@@ -16,8 +16,9 @@ struct PageContext: Sendable {
 enum Layout {
   /// The sections of the first page, in order.
   static let sections: [(id: String, name: String)] = [
-    ("flow", "Throughput"), ("lag", "Lag"), ("retries", "Retries"), ("dead-letters", "Dead letters"),
-    ("campaigns", "Campaigns"), ("deadlines", "Deadlines"), ("runs", "Runs"), ("audit", "Audit"),
+    ("dead-letters", "Dead letters"), ("deadlines", "Deadlines"), ("lag", "Workers"), ("retries", "Retries"),
+    ("limits", "Apple's limits"), ("flow", "Throughput"), ("campaigns", "Campaigns"), ("runs", "Runs"),
+    ("audit", "Audit"),
   ]
 
   static func page(_ title: String, _ context: PageContext, isLive: Bool = false, _ content: HTML) -> HTML {

@@ -1,6 +1,8 @@
 // The state that the first page shows. A value made from the tables, so that views are functions of it.
 
 internal import AppStore
+internal import AppStoreServerAPI
+internal import MillraceRecords
 internal import MillraceTime
 internal import MillraceWorker
 internal import Operations
@@ -46,6 +48,12 @@ struct Overview: Sendable {
   var audit: [AuditSurvey.Line]?
   /// The conditions that need attention, the first cause first.
   var conditions: [AlertCondition] = []
+  /// The processes of each worker of which they are known.
+  var processes: [String: [DeploymentStatus.Process]] = [:]
+  /// The use of Apple's limits by workers.
+  var budgets: [(worker: String, budget: ProcessReport.Budget)] = []
+  /// The limits that Apple says are used up.
+  var pauses: [BudgetPause] = []
 }
 
 extension ConsoleTables {

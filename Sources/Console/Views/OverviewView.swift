@@ -1,6 +1,8 @@
 // The first page: an overview in tiles, then the sections.
 
 internal import AppStore
+internal import AppStoreServerAPI
+internal import MillraceRecords
 internal import MillraceTime
 
 struct OverviewView: Sendable {
@@ -13,12 +15,10 @@ struct OverviewView: Sendable {
 
   /// The sections that are pushed when they change. Ids are unique on the page.
   var sections: [(id: String, html: HTML)] {
-    [
-      ("glance", glance), ("flow", flow), ("lag", lag), ("retries", retries),
-    ] + (state.webhooks.isEmpty ? [] : [("webhooks", webhooks)]) + [
-      ("dead-letters", deadLetters), ("campaigns", campaigns), ("deadlines", deadlines), ("runs", runs),
-      ("audit", audit),
-    ]
+    [("glance", glance), ("dead-letters", deadLetters), ("deadlines", deadlines), ("lag", lag), ("retries", retries)]
+      + (state.webhooks.isEmpty ? [] : [("webhooks", webhooks)]) + [
+        ("limits", limits), ("flow", flow), ("campaigns", campaigns), ("runs", runs), ("audit", audit),
+      ]
   }
 }
 
@@ -252,15 +252,52 @@ extension OverviewView {
       return """
         <details id="lag-\(worker.worker)"><summary><span class="name">\(worker.worker)</span>\(summary)
         <span class="num">\(Words.count(worker.records)) \(worker.records == 1 ? "record" : "records")</span></summary>
-        \(lanes(worker))</details>
+        \(processes(of: worker.worker))\(lanes(worker))</details>
 
         """
     }
     return Layout.section(
-      "lag", "Lag by worker and lane", state.surveyedAt.map { "as of \(Words.exact($0))" } ?? "",
+      "lag", "Workers", state.surveyedAt.map { "as of \(Words.exact($0))" } ?? "",
       state.workers.isEmpty
         ? Layout.nothing("The configuration has no workers. List them under <code>workers</code>.")
         : "<div class=\"stack\">\(workers)</div>")
+  }
+
+  private func processes(of worker: String) -> HTML {
+    guard let processes = state.processes[worker], !processes.isEmpty else { return "" }
+    let rows = processes.map { process -> HTML in
+      """
+      <tr><th scope="row" class="wide">\(process.instance ?? process.host ?? "unnamed")</th>
+      <td>\(process.lanes.map { "\($0)" }.joined(separator: ", "))</td><td>\(process.version ?? "–")</td>
+      <td>\(process.problem ?? "running")</td></tr>
+      """
+    }
+    return Layout.table(
+      "Processes of \(worker)", [.init("Process"), .init("Lanes"), .init("Version"), .init("State")], rows)
+  }
+
+  private var limits: HTML {
+    let rows = state.budgets.map { worker, budget -> HTML in
+      let pause = state.pauses.first {
+        $0.key.endpoint.rawValue == budget.endpoint && $0.key.bundleId == budget.bundleId
+          && $0.key.environment.rawValue == budget.environment
+      }
+      return """
+        <tr><th scope="row" class="wide"><span class="code">\(budget.endpoint)</span><span class="sub">\(budget.bundleId) · \(budget.environment)</span></th>
+        <td>\(worker)</td><td class="num">\(Words.count(Int((budget.perSecond * 60).rounded())))</td>
+        <td class="num">\(Words.count(budget.waiting))</td><td>\(pause.map { Words.exact($0.until) } ?? "–")</td></tr>
+        """
+    }
+    return Layout.section(
+      "limits", "Apple's limits", "calls of workers",
+      rows.isEmpty
+        ? Layout.nothing("No worker has called Apple.")
+        : Layout.table(
+          "Calls of workers within Apple's limits",
+          [
+            .init("Endpoint"), .init("Worker"), .init("A minute", isNumber: true), .init("Waiting", isNumber: true),
+            .init("Paused until"),
+          ], rows))
   }
 
   private func lanes(_ worker: WorkerLag) -> HTML {
