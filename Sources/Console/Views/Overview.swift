@@ -48,7 +48,7 @@ struct Overview: Sendable {
   var audit: [AuditSurvey.Line]?
   /// The conditions that need attention, the first cause first.
   var conditions: [AlertCondition] = []
-  /// The processes of each worker of which they are known.
+  /// The known processes of each worker.
   var processes: [String: [DeploymentStatus.Process]] = [:]
   /// The use of Apple's limits by workers.
   var budgets: [(worker: String, budget: ProcessReport.Budget)] = []
