@@ -8,6 +8,7 @@ import KafkaClient
 import Logging
 import MillraceCore
 import MillraceRecords
+import MillraceTesting
 import MillraceTime
 import MillraceWorker
 import Operations
@@ -122,6 +123,24 @@ import Testing
       #expect(AlertRecord.tombstone(of: episode, on: "t").key == record.key)
     }
     #expect(try AlertRecord.episode(Array(#"{"kind":"pause"}"#.utf8)) == nil)
+  }
+
+  @Test func `what a process writes late about an episode that is over does not count`() async throws {
+    let time = ManualClock(start: Self.at + .seconds(100))
+    let log = InMemoryLog(clock: time.clock)
+    try log.createTopic("t", partitions: 1)
+    func found() async throws -> [AlertEpisode] { try await AlertRecord.episodes(in: log, "t") }
+    let episode = AlertEpisode(condition: Self.down, since: Self.at, isTried: true, isPosted: true)
+    try await log.append([AlertRecord.record(of: episode, to: "t")])
+    #expect(try await found() == [episode])
+    try await log.append([AlertRecord.tombstone(of: episode, on: "t")])
+    #expect(try await found().isEmpty)
+    // A console was paused during its post, and has lost the partition meanwhile.
+    try await log.append([AlertRecord.record(of: episode, to: "t")])
+    #expect(try await found().isEmpty)
+    let next = AlertEpisode(condition: Self.down, since: Self.at + .seconds(101), isTried: true, isPosted: false)
+    try await log.append([AlertRecord.record(of: next, to: "t")])
+    #expect(try await found() == [next])
   }
 }
 

@@ -86,7 +86,7 @@ extension DeployedWorker {
   ]
 
   /// The workers with an entry in the configuration.
-  fileprivate static func all(in configuration: MillraceConfiguration) throws -> [DeployedWorker] {
+  static func all(in configuration: MillraceConfiguration) throws -> [DeployedWorker] {
     var found: [DeployedWorker] = []
     for (process, type) in programs {
       let isUsed = configuration.workers.contains { name, entry in

@@ -38,7 +38,13 @@ struct RelaneCommand: AsyncParsableCommand {
     try await conclude(finishesOnSignal: true) { console in
       let configuration = try shared.load().configuration
       let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
-      let change = try await LaneChange(from: fromPrefix, to: configuration, kafka) { console.err.note($0) }
+      let prefix = configuration.topics.prefix
+      let inputs = try DeployedWorker.all(in: configuration).compactMap { worker in
+        worker.inputs.map { (worker.name, $0.map { String($0.dropFirst(prefix.count)) }) }
+      }
+      let change = try await LaneChange(
+        from: fromPrefix, to: configuration, kafka, inputs: Dictionary(inputs) { $1 }
+      ) { console.err.note($0) }
       let survey = try await change.survey()
       try console.out.lines(
         output.wantsJSON(console)

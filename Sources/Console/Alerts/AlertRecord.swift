@@ -37,19 +37,31 @@ enum AlertRecord {
       isTried: true, isPosted: json["posted"] == .bool(true))
   }
 
-  /// Returns the episodes on the topic.
+  /// Returns the episodes on the topic. A process that was paused during a post can write that it has succeeded after
+  /// another one has posted the end.
   static func episodes(in log: any RecordLog, _ topic: String) async throws -> [AlertEpisode] {
     let episodes = try await log.fold(
-      TopicPartition(topic: topic, partition: 0), into: [String: AlertEpisode]()
+      TopicPartition(topic: topic, partition: 0), into: (of: [String: AlertEpisode](), ends: [String: Timestamp]())
     ) { episodes, page in
       for record in page {
         guard let key = record.key.map({ String(decoding: $0, as: UTF8.self) }), key.hasPrefix("\(kind)/") else {
           continue
         }
-        // A damaged record of an alert is as good as none: the condition is posted again.
-        do { episodes[key] = try record.value.flatMap { try episode($0) } } catch { episodes[key] = nil }
+        guard let value = record.value else {
+          episodes.of[key] = nil
+          episodes.ends[key] = record.timestamp.map { Timestamp(millisecondsSince1970: $0) }
+          continue
+        }
+        do {
+          let episode = try episode(value)
+          let isOver = episode.map { episode in episodes.ends[key].map { episode.since < $0 } ?? false } ?? true
+          episodes.of[key] = isOver ? nil : episode
+        } catch {
+          // A damaged record of an alert is as good as none: the condition is posted again.
+          episodes.of[key] = nil
+        }
       }
-    }
+    }.of
     return episodes.values.sorted { $0.condition.id < $1.condition.id }
   }
 }

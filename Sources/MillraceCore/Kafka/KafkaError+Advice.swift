@@ -28,6 +28,10 @@ extension KafkaError {
       return "check security.protocol in kafka.properties: the listener expects another protocol, or is not Kafka"
     }
     if kinds.contains(.name) { return "check the names in kafka.bootstrapServers, and this machine's DNS" }
+    if code == .fenced || code == .invalidProducerEpoch {
+      return "another program has taken over the same work: let it finish, then run this command again"
+    }
+    if code == .timedOut { return "check that the brokers run, then run it again" }
     if isRetriable { return "check kafka.bootstrapServers and that the brokers run" }
     return "look up the code in Kafka's documentation, and check this user's permissions"
   }

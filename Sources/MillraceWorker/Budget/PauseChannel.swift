@@ -61,12 +61,13 @@ package struct PauseChannel: Sendable {
     }
   }
 
-  /// Follows until cancelled. The process does without the pauses of others while Kafka does not know the topic.
+  /// Follows until cancelled. The process does without the pauses of others while Kafka does not know the topic, and reads
+  /// one that was created again from its beginning.
   private func follow() async throws {
     while true {
       do {
         return try await read()
-      } catch let error as KafkaError where error.isRetriable || error.isUnknownTopic {
+      } catch let error as KafkaError where error.isRetriable || error.isUnknownTopic || error.code == .noOffsetReset {
         logger.warning("cannot read the rate-limit pauses; retrying", metadata: ["error": "\(error)"])
         try await MillraceClock.system.sleep(for: .seconds(5))
       }

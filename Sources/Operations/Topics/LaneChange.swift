@@ -28,6 +28,8 @@ package struct LaneChange: Sendable {
   /// The shared topics whose records are rows: compacted, with keys.
   private let tables: [String]
   private let workers: [(name: String, delays: [Duration])]
+  /// The topics, without prefix, that each worker reads besides its own. Absent if only its code names them.
+  private let inputs: [String: [String]]
   private let catalog: TopicCatalog
   private let clock: MillraceClock
   private let note: @Sendable (String) -> Void
@@ -37,22 +39,25 @@ package struct LaneChange: Sendable {
   private static let tombstones = Duration.seconds(12 * 3_600)
   /// The metadata of the offsets at which the new workers start.
   private static let mark = "relane"
+  /// The metadata of an offset of each new topic from before the first copy. Kafka removes it with the topic.
+  private static let begun = "begun"
   /// The metadata of the position behind a ledger, once its worker may start.
   private static let done = "done"
 
   /// - Parameters:
   ///   - oldPrefix: The prefix of the topics to copy from; may be empty.
   ///   - configuration: The configuration of the new deployment.
+  ///   - inputs: The topics, without prefix, that each worker reads besides its own. Absent if only its code names them.
   ///   - note: Receives a line for each completed step.
   /// - Throws: ``OperationError`` if the prefixes are equal; `MillraceError`, `KafkaError`.
   package init(
     from oldPrefix: String, to configuration: MillraceConfiguration, _ kafka: KafkaConfiguration,
-    clock: MillraceClock = .system, note: @escaping @Sendable (String) -> Void
+    inputs: [String: [String]] = [:], clock: MillraceClock = .system, note: @escaping @Sendable (String) -> Void
   ) async throws {
     let log = KafkaLog(kafka, cluster: try await kafka.describeCluster(timeout: Self.timeout))
     let admin = KafkaAdmin(kafka)
     try self.init(
-      from: oldPrefix, to: configuration, on: log,
+      from: oldPrefix, to: configuration, on: log, inputs: inputs,
       asking: Administration(
         memberCount: { try await admin.members(ofGroup: $0, timeout: Self.timeout).count },
         topicNames: { try await admin.topicNames(withPrefix: $0, timeout: Self.timeout) }),
@@ -62,7 +67,8 @@ package struct LaneChange: Sendable {
   /// Like ``init(from:to:_:clock:note:)``, on any log.
   init(
     from oldPrefix: String, to configuration: MillraceConfiguration, on log: any RecordLog,
-    asking admin: Administration, clock: MillraceClock, note: @escaping @Sendable (String) -> Void
+    inputs: [String: [String]] = [:], asking admin: Administration, clock: MillraceClock,
+    note: @escaping @Sendable (String) -> Void
   ) throws {
     newPrefix = configuration.topics.prefix
     guard oldPrefix != newPrefix else {
@@ -77,6 +83,7 @@ package struct LaneChange: Sendable {
     }
     self.log = log
     self.admin = admin
+    self.inputs = inputs
     self.oldPrefix = oldPrefix
     catalog = try TopicCatalog.load(configuration)
     tables = try TopicCatalog.load(configuration.topics).topics.filter {
@@ -141,15 +148,25 @@ package struct LaneChange: Sendable {
     worker.unreadDelays = retries.filter { !old.retries.contains($0) }
     // Committed offsets first, so that no count is negative.
     let positions = try await committed(old.group, in: catalog.topics.map { oldPrefix + $0.name }, counts)
-    let ranges = try await log.highWatermarks(
-      of: positions.map(\.partition) + partitions(old.deadLetters, counts), timeout: Self.timeout)
-    for position in positions {
-      let range = ranges[position.partition] ?? 0..<0
-      let rest = max(0, range.upperBound - max(position.offset, range.lowerBound))
-      if old.isOwn(position.partition.topic) { worker.waiting += rest } else { worker.unhandled += rest }
+    let offsets = Dictionary(positions.map { ($0.partition, $0.offset) }) { $1 }
+    let read = Set(positions.map(\.partition.topic)).filter { !old.isOwn($0) }
+    let known = read.union((inputs[name] ?? []).map { oldPrefix + $0 }).sorted()
+    worker.inputs = known.map { String($0.dropFirst(oldPrefix.utf8.count)) }
+    // A partition without an offset counts as a whole: the worker has never run, or was off for so long that Kafka has
+    // removed its offsets. If nothing says what the worker reads, it may be every notification.
+    let every = known.isEmpty ? catalog.notificationTopics.map { oldPrefix + $0.name } : known
+    let sources = (every + old.retries + [old.replay]).flatMap { partitions($0, counts) }
+    let ranges = try await log.highWatermarks(of: sources, timeout: Self.timeout)
+    for source in sources {
+      let range = ranges[source] ?? 0..<0
+      let rest = range.upperBound - min(max(offsets[source] ?? 0, range.lowerBound), range.upperBound)
+      if old.isOwn(source.topic) { worker.waiting += rest } else { worker.unhandled += rest }
     }
-    worker.inputs = Set(positions.map(\.partition.topic)).filter { !old.isOwn($0) }
-      .map { String($0.dropFirst(oldPrefix.utf8.count)) }.sorted()
+    let own = ([old.ledger, old.deadLetters, old.replay] + old.retries).flatMap { partitions($0, counts) }
+    let targets = targets(of: new)
+    let copied = try await progress.committed(own, timeout: Self.timeout)
+    let begun = try await progress.committed(targets, timeout: Self.timeout)
+    worker.isRecreated = !copied.isEmpty && begun.count < targets.count
     let commands = try await operations(of: name).said()
     worker.openCommands = commands.all.values.count(where: \.isOpen)
     if ended.first?.metadata == Self.done {
@@ -177,10 +194,25 @@ package struct LaneChange: Sendable {
       let erased = try await copier.copy(try await self.erasures())
       if erased > 0 { note("\(HumanText.count(erased, "erasure")) copied") }
       let ready = survey.workers.filter { $0.state == .ready }
-      if !ready.isEmpty { try await moveTables(copier) }
+      if !ready.isEmpty {
+        try await copier.begin(
+          ready.flatMap { worker in
+            self.targets(of: self.topics(of: worker.name, self.delays(of: worker.name), self.newPrefix))
+          }, metadata: Self.begun)
+        try await moveTables(copier)
+      }
       for worker in ready { try await move(worker, copier) }
     }
   }
+
+  /// The first partition of each new topic that copies for a worker go to.
+  private func targets(of new: WorkerTopics) -> [TopicPartition] {
+    ([new.ledger, new.deadLetters, new.replay] + new.retries + tables.map { newPrefix + $0 }).map {
+      TopicPartition(topic: $0, partition: 0)
+    }
+  }
+
+  private func delays(of worker: String) -> [Duration] { workers.first { $0.name == worker }?.delays ?? [] }
 
   private func moveTables(_ copier: LaneCopier) async throws {
     let counts = try await log.partitionCounts(of: tables.map { oldPrefix + $0 }, timeout: Self.timeout)
@@ -193,9 +225,8 @@ package struct LaneChange: Sendable {
   }
 
   private func move(_ worker: LaneChangeSurvey.Worker, _ copier: LaneCopier) async throws {
-    guard let division = LaneDivision(from: worker.oldLanes, to: worker.newLanes),
-      let delays = workers.first(where: { $0.name == worker.name })?.delays
-    else { return }
+    guard let division = LaneDivision(from: worker.oldLanes, to: worker.newLanes) else { return }
+    let delays = delays(of: worker.name)
     let (old, new) = (topics(of: worker.name, delays, oldPrefix), topics(of: worker.name, delays, newPrefix))
     let parts = try await parts(of: worker.name, division, old, new)
     let entries = try await copier.copy(parts.ledger)
@@ -248,7 +279,7 @@ package struct LaneChange: Sendable {
     }
     throw OperationError(
       .failed, "a process of the worker runs with the new topics, before the move is complete", at: worker,
-      remedy: "stop it, delete the new topics, and begin again")
+      remedy: "stop it, and begin again with another prefix")
   }
 
   // MARK: - What is copied

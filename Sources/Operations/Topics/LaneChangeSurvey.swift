@@ -46,8 +46,14 @@ package struct LaneChangeSurvey: Sendable, Hashable {
     /// Whether the old ledger may lack the removal of an entry that was copied.
     package var isTooLate = false
 
+    /// Whether a new topic was deleted after copies had been written to it.
+    package var isRecreated = false
+
     /// The obstacle to the move, with its remedy; nil if there is none.
     package var objection: String? {
+      if isRecreated {
+        return "a new topic was deleted, and the copies in it are lost: begin again with another prefix"
+      }
       if isMoved, newProcesses > 0 || hasStarted { return objectionToRunningTwice }
       if isTooLate {
         return "its old processes have run again since the move, for too long to copy the rest: choose another prefix"
@@ -59,7 +65,8 @@ package struct LaneChangeSurvey: Sendable, Hashable {
         return "records may wait in \(topic): name its delay in `retryDelays`, or delete the topic"
       }
       if unhandled > 0 {
-        return "it has not handled \(unhandled) records: direct the ingress to the new topics, and let it finish"
+        return
+          "it has not handled \(unhandled) records: direct the ingress to the new topics, and let it finish; start it if it does not run"
       }
       if openCommands > 0 {
         return "\(openCommands) commands of operators are not finished: wait for them, or stop them"

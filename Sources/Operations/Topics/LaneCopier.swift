@@ -97,6 +97,12 @@ struct LaneCopier: Sendable {
     return await count.value
   }
 
+  /// Stores that copies to topics begin. Kafka removes these offsets if a topic is deleted.
+  func begin(_ targets: [TopicPartition], metadata: String) async throws {
+    let marks = Set(targets).sorted().map { CommittedOffset($0, offset: 0, metadata: metadata) }
+    try await writer.write([], committing: marks, of: group)
+  }
+
   /// Stores that everything of a worker was copied.
   func finish(_ ledger: TopicPartition, metadata: String) async throws {
     let end = try await progress.committed([ledger], timeout: LaneCopy.timeout).first?.offset ?? 0

@@ -197,6 +197,38 @@ struct LaneChangeTests {
     #expect(try await change.survey().workers.map(\.state) == [.moved])
   }
 
+  @Test func `records of a worker without offsets are not left behind, and a deleted new topic is noticed`()
+    async throws
+  {
+    let kafka = RealCluster.configuration
+    let (old, new) = (try configuration(2), try configuration(4))
+    func create(_ one: MillraceConfiguration) async throws {
+      let operation = TopicsOperation(kafka, catalog: try TopicCatalog.load(one), durability: .relaxed)
+      #expect(try await operation.apply(try await operation.survey()) { _ in } == [])
+    }
+    for one in [old, new] { try await create(one) }
+    let log = try await KafkaLog.connect(kafka, timeout: .seconds(30))
+    let topic = "appstore.notifications.refunds"
+    try await log.append([ProducerRecord(topic: old.topics.prefix + topic, partition: 1, key: [1], value: [1])])
+    // Its code names its families, or the configuration does.
+    for inputs in [[:], [Self.worker: [topic]]] {
+      let survey = try await LaneChange(from: old.topics.prefix, to: new, kafka, inputs: inputs) { _ in }.survey()
+      #expect(survey.workers.map(\.unhandled) == [1] && survey.objection != nil)
+    }
+    let other = [Self.worker: ["appstore.notifications.purchases"]]
+    let change = try await LaneChange(from: old.topics.prefix, to: new, kafka, inputs: other) { _ in }
+    #expect(try await change.survey().objection == nil, "it does not read refunds")
+    try await log.append(ledger(2, [.owner("w1")]))
+    try await change.carryOut(try await change.survey())
+    #expect(try await change.survey().workers.map(\.state) == [.moved])
+    // With the new topics, Kafka forgets that the move has begun.
+    #expect(try await KafkaAdmin(kafka).deleteTopics(withPrefix: new.topics.prefix, timeout: .seconds(60)) > 0)
+    try await create(new)
+    let survey = try await change.survey()
+    #expect(survey.workers.map(\.isRecreated) == [true] && survey.workers.map(\.state) == [.blocked])
+    await #expect(throws: OperationError.self) { try await change.carryOut(survey) }
+  }
+
   private func everything(in topic: String, _ log: KafkaLog) async throws -> [ConsumerRecord] {
     let partition = TopicPartition(topic: topic, partition: 0)
     let found = Records()
