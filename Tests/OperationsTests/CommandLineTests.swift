@@ -301,11 +301,27 @@ struct CommandLineTests {
     #expect(wrong.err.split(separator: "\n").count == 2 && wrong.err.contains("wrong.yaml:1"), "\(wrong.err)")
   }
 
-  @Test("an unreachable cluster is named at once, with the reason while the command is still trying")
+  @Test("a cluster that refuses connections ends the command with one error, without a word of librdkafka")
+  func refusedConnection() async throws {
+    let result = try await CommandProcess.run(
+      ["topics", "plan"],
+      environment: [
+        "MILLRACE_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1,localhost:2",
+        // librdkafka warns about properties of consumers in other clients.
+        "MILLRACE_KAFKA_PROPERTIES": "{session.timeout.ms: '9000', fetch.wait.max.ms: '10'}",
+      ])
+    #expect(result.status == 1)
+    let lines = result.err.split(separator: "\n")
+    #expect(lines.first == "connecting to 127.0.0.1:1,localhost:2 …" && lines.count == 2, "\(result.err)")
+    #expect(lines.last?.hasPrefix("error: ") == true && result.err.contains("Connection refused"), "\(result.err)")
+    #expect(!result.err.contains("CONFWARN"), "\(result.err)")
+  }
+
+  @Test("a cluster whose name has no address is named at once, with the reason while the command is still trying")
   func unreachableCluster() async throws {
     let command = try CommandProcess(
-      ["topics", "plan"], environment: ["MILLRACE_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"])
-    #expect(await command.nextErrorLine() == "connecting to 127.0.0.1:1 …")
+      ["topics", "plan"], environment: ["MILLRACE_KAFKA_BOOTSTRAP_SERVERS": "nowhere.invalid:9092"])
+    #expect(await command.nextErrorLine() == "connecting to nowhere.invalid:9092 …")
     let reason = await command.nextErrorLine()
     #expect(reason.hasPrefix("no answer yet: 127.0.0.1:1: ") && reason.contains("Connection refused"), "\(reason)")
     #expect(command.process.isRunning)
