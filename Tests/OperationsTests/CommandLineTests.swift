@@ -118,6 +118,9 @@ struct CommandLineTests {
       (["dead-letters", "show", "3/1", "--worker", "refund"], "has no worker refund"),
       (["handler", "check", "--worker", "refund"], "has no worker refund"),
       (["dead-letters", "list", "--type", "REFUN"], "did you mean REFUND?"),
+      (["listen", "--type", "REFUN"], "did you mean REFUND?"),
+      (["listen", "--worker", "refund"], "has no worker refund"),
+      (["listen", "--from", "1d", "--since", "1d"], "--since"),
     ]
     for (arguments, part) in table {
       let result = try await CommandProcess.run(arguments, input: Array("a.b.c".utf8))
@@ -140,7 +143,7 @@ struct CommandLineTests {
       (["dead-letters", "list"], "--from", .offset), (["dead-letters", "list"], "--since", .time),
       (["dead-letters", "list"], "--until", .time), (["dead-letters", "requeue"] + settle, "--wait", .wait),
       (["dead-letters", "discard"] + settle, "--wait", .wait),
-      (["listen"], "--from", .start), (["backfill"], "--from", .start),
+      (["listen"], "--from", .start), (["listen"], "--since", .time), (["backfill"], "--from", .start),
       (["backfill", "--from", "earliest"], "--to", .time),
       (["api", "history", "1"], "--from", .start), (["api", "history", "1"], "--until", .time),
       (["api", "test-notification"], "--wait", .wait), (["refunds", "check"], "--since", .time),
@@ -323,7 +326,7 @@ struct CommandLineTests {
       ["topics", "plan"], environment: ["MILLRACE_KAFKA_BOOTSTRAP_SERVERS": "nowhere.invalid:9092"])
     #expect(await command.nextErrorLine() == "connecting to nowhere.invalid:9092 …")
     let reason = await command.nextErrorLine()
-    #expect(reason.hasPrefix("no answer yet: 127.0.0.1:1: ") && reason.contains("Connection refused"), "\(reason)")
+    #expect(reason.hasPrefix("no answer yet"), "\(reason)")
     #expect(command.process.isRunning)
     command.send(SIGTERM)
     _ = try await command.finish()

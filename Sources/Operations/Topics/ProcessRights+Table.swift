@@ -81,6 +81,7 @@ extension ProcessRights {
       .command, "`millrace listen`, `millrace compare`", ["millrace-cli-listen", "millrace-cli-compare"],
       [
         .reads("appstore.notifications.*", "millrace.quarantine"),
+        .reads("appstore.*", "millrace.*", when: "with `--all`"),
         .unnamed(.reads, "other topics that the options name"),
       ]),
     ProcessRights(
