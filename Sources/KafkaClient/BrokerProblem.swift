@@ -159,8 +159,8 @@ package final class ConnectionReporter: Sendable, Hashable {
   private let hasConnected = Atomic(false)
 
   /// - Parameters:
-  ///   - servers: The number of configured brokers. The first request ends when all of them refuse the connection. Nil:
-  ///     it goes on until its time limit.
+  ///   - servers: The number of configured brokers. The first request ends when all of them refuse the connection. If
+  ///     it is nil, only the time limit ends the request.
   ///   - report: Receives the last problem of each broker when these have changed; an empty list if none is known.
   ///     Called on a thread of the client: return quickly.
   package init(endingAtRefusalsBy servers: Int? = nil, _ report: @escaping @Sendable ([BrokerProblem]) -> Void) {

@@ -9,9 +9,9 @@ extension MillraceConfiguration {
       # Configuration
 
       One YAML file configures all processes: `--config millrace.yaml`, or `MILLRACE_CONFIG`. Every key is also an
-      environment variable, which overrides the file. `millrace config` prints what is set and what is in effect for
-      each worker, with the source of each value; `--all` also prints the keys without a value. Each process prints the
-      same with `--print-config`. An unknown key or variable is an error that names the nearest known one.
+      environment variable, which overrides the file. `millrace config` prints the values and the effective settings of each
+      worker, with their sources; `--all` also prints the keys without a value. Each process prints the same with
+      `--print-config`. An unknown key or variable is an error that names the nearest known one.
 
       - Durations are whole numbers with a unit: `500ms`, `10s`, `5m`, `1h`, `8d`. Sizes: `256KiB`, `2MiB`, or bytes.
       - In a variable, write lists and maps as `[a, b]` and `{a: b}`; a list may also be comma-separated.

@@ -19,7 +19,7 @@ package struct LedgerOutcomes: Sendable {
   /// No outcomes.
   package init() {}
 
-  /// Adds the outcomes in a record. They replace those of earlier records. An unreadable record is skipped.
+  /// Adds the outcomes in a record, and skips an unreadable one. Later records replace earlier ones.
   package mutating func take(_ record: ConsumerRecord) {
     guard let key = record.key, let first = key.first else { return }
     guard first == LedgerKind.handled.rawValue || first == LedgerKind.page.rawValue else { return }
