@@ -35,10 +35,3 @@ extension RecordLog {
       .filter { $0.value.lowerBound > 0 }.map(\.key)
   }
 }
-
-extension ConsumerRecord {
-  /// The text of a header.
-  package func text(_ header: String) -> String? {
-    headers.last { $0.name == header }?.value.map { String(decoding: $0, as: UTF8.self) }
-  }
-}

@@ -10,6 +10,7 @@ package import Logging
 package import MillraceCore
 package import MillraceRecords
 internal import NIOCore
+internal import Operations
 internal import ServiceLifecycle
 
 /// The options of a console that are set on its command line.
@@ -51,12 +52,16 @@ package struct ConsoleServer: Service {
       ? AlertPoster(configuration: configuration, kafka: kafka, store: store, logger: logger) : nil
     reader = ConsoleReader(configuration: configuration, kafka: kafka, topics: topics, store: store, logger: logger)
     let connection = LogConnection(kafka)
-    let responder = ConsoleResponder(
+    var responder = ConsoleResponder(
       policy: AccessPolicy(
         settings: configuration.console, allowsActions: options.allowsActions, localUser: options.localUser,
         tokens: FormTokens { MillraceClock.system.wallTime.millisecondsSince1970 / 1_000 }),
       store: store, topics: topics, settings: configuration.console, showsPayloads: options.showsPayloads,
       log: { try await connection.log() }, clock: clock, logger: logger)
+    responder.apple = CustomerSearch.asking(configuration, clock: clock) { logger.info("\($0)") }
+    responder.erasure = { key in
+      try await ErasedCustomers(configuration, on: connection.log()).current().time(of: key)
+    }
     front = ConsoleFront(
       responder: responder, settings: configuration.console, logger: logger, onListening: onListening)
     self.logger = logger

@@ -35,7 +35,9 @@ package struct HTTPWorkerCommand: AsyncParsableCommand {
 
   /// Runs the workers until the process is told to shut down.
   package func run() async throws {
-    try await process.run("millrace-worker", workers: [WebhookWorker.settingsForm(named: "webhook-<name>")]) {
+    try await process.run(
+      "millrace-worker", workers: [HTTPWorker.settingsForm, WebhookWorker.settingsForm(named: "webhook-<name>")]
+    ) {
       try await WorkerProcess.run(HTTPWorker.self, and: [WebhookWorker.self], $0, only: workers)
     }
   }

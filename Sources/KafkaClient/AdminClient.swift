@@ -26,6 +26,7 @@ struct AdminClient {
       var metadata: UnsafePointer<rd_kafka_metadata>?
       let error = rd_kafka_metadata(handle.rk, 1, nil, &metadata, Int32(clamping: limit.wholeMilliseconds))
       if error == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata {
+        reporter?.connected()
         guard let text = rd_kafka_clusterid(handle.rk, Int32(clamping: left.wholeMilliseconds)) else {
           return (metadata, nil)
         }
@@ -35,7 +36,9 @@ struct AdminClient {
       let failure = KafkaError(error, operation: "read the cluster's metadata")
       problems.drain(handle.queue)
       let isHopeless = !problems.all.isEmpty && problems.all.allSatisfy(\.needsCorrection)
-      guard failure.isRetriable, !isHopeless, end - ContinuousClock.now > .milliseconds(10) else { throw failure }
+      guard failure.isRetriable, !isHopeless, reporter?.ends(at: problems.all) != true,
+        end - ContinuousClock.now > .milliseconds(10)
+      else { throw failure }
       reporter?.take(problems.all)
     }
   }

@@ -41,6 +41,9 @@ public struct BrokerProblem: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// Whether the broker's host answered that no process listens on the port.
+  var isRefusal: Bool { kind == .connection && words.hasSuffix("Connection refused") }
+
   /// Whether retrying cannot help: the configuration or the cluster's users have to change.
   public var needsCorrection: Bool { kind == .tls || kind == .authentication || kind == .oldSCRAM }
 
@@ -152,10 +155,26 @@ struct BrokerProblems: Sendable, Hashable {
 package final class ConnectionReporter: Sendable, Hashable {
   private let report: @Sendable ([BrokerProblem]) -> Void
   private let last = Mutex<[BrokerProblem]?>(nil)
+  private let servers: Int?
+  private let hasConnected = Atomic(false)
 
-  /// - Parameter report: Receives the last problem of each broker when these have changed; an empty list if none is
-  ///   known. Called on a thread of the client: return quickly.
-  package init(_ report: @escaping @Sendable ([BrokerProblem]) -> Void) { self.report = report }
+  /// - Parameters:
+  ///   - servers: The number of configured brokers. The first request ends when all of them refuse the connection. If
+  ///     it is nil, only the time limit ends the request.
+  ///   - report: Receives the last problem of each broker when these have changed; an empty list if none is known.
+  ///     Called on a thread of the client: return quickly.
+  package init(endingAtRefusalsBy servers: Int? = nil, _ report: @escaping @Sendable ([BrokerProblem]) -> Void) {
+    (self.servers, self.report) = (servers, report)
+  }
+
+  /// Called when the cluster has answered. Later refusals are outages.
+  func connected() { hasConnected.store(true, ordering: .relaxed) }
+
+  /// Whether the client is to stop trying.
+  func ends(at problems: [BrokerProblem]) -> Bool {
+    guard let servers, !hasConnected.load(ordering: .relaxed) else { return false }
+    return problems.count >= servers && problems.allSatisfy(\.isRefusal)
+  }
 
   func take(_ problems: [BrokerProblem]) {
     let isNews = last.withLock { last in

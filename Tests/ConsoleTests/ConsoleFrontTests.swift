@@ -112,6 +112,31 @@ import Testing
     }
   }
 
+  @Test func `the search finds a customer by a token, and the timeline begins with the state`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      let token = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
+      func write(_ key: String, _ token: String) throws {
+        let row: JSONObject = [
+          "originalTransactionId": .string(key), "status": "active", "appAccountToken": .string(token),
+          "entitledUntil": .string((Deployment.now + .seconds(60)).rfc3339),
+        ]
+        try stage.log.append(
+          ProducerRecord(topic: "appstore.subscriptions", key: Array(key.utf8), value: row.serialized()))
+      }
+      try write("2000000000000001", token)
+      try await stage.produce([Written.deadLetter("n", key: "2000000000000001", at: Deployment.now - .seconds(60))])
+      let page = try await stage.text("/timeline?id=\(token)")
+      #expect(page.contains("Found by its appAccountToken.") && page.contains("yes, until"), "\(page)")
+      #expect(page.contains("<li class=\"dead\">") && page.contains("<dt>state</dt><dd>open</dd>"), "\(page)")
+      try write("2000000000000002", token)
+      let choice = try await stage.text("/timeline?id=\(token)&days=7")
+      #expect(choice.contains("href=\"/timeline?id=2000000000000002&amp;days=7\"") && choice.hasSuffix("</html>\n"))
+      #expect(!choice.contains("class=\"timeline\""))
+      let order = try await stage.text("/timeline?id=MK5TTTVWJH")
+      #expect(order.contains("no app has credentials") && !order.contains("</ol>") && order.hasSuffix("</html>\n"))
+    }
+  }
+
   @Test func `a timeline ends when its reader disconnects`() async throws {
     try await ConsoleStage.run { (stage) async throws in
       // The log does not respond, so reading the timeline never ends.

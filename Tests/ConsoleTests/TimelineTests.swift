@@ -2,11 +2,13 @@ import AppStore
 import AppStoreSigning
 import MillraceTime
 import KafkaClient
-import MillraceWorker
+import MillraceRecords
 import MillraceTesting
+import Operations
 import Testing
 
 @testable import Console
+@testable import MillraceWorker
 
 @Suite(.timeLimit(.minutes(15))) struct TimelineMergeTests {
   @Test(arguments: 1...30 as ClosedRange<UInt64>)
@@ -144,6 +146,95 @@ import Testing
     #expect(entries.reversed().map(\.payload) == [nil, nil, nil, "told", nil, nil])
   }
 
+  private func delayed(
+    _ id: String, attempt: Int, first: Int64, causes: [String], run: String? = nil, at time: Timestamp
+  ) -> ProducerRecord {
+    var record = Written.delayed(id, key: key, row: attempt < 3 ? "1m" : "10m", due: time + .seconds(60), at: time)
+    record.headers.removeAll { $0.name == "millrace-attempt" }
+    record.headers += [
+      RecordHeader("millrace-attempt", "\(attempt)"), RecordHeader("millrace-first-topic", "t"),
+      RecordHeader("millrace-first-partition", "0"), RecordHeader("millrace-first-offset", "\(first)"),
+    ]
+    record.headers += causes.map { RecordHeader("millrace-cause", $0) }
+    if let run {
+      record.headers += [RecordHeader("ce_replayid", run), RecordHeader("millrace-replay-mode", "requeue")]
+    }
+    return record
+  }
+
+  @Test func `the delays of one record are one entry with every reason, and a requeue begins another`() async throws {
+    func at(_ second: Int64) -> Timestamp { Deployment.now - .seconds(1_000 - second) }
+    try append([
+      delayed("n1", attempt: 1, first: 7, causes: ["a"], at: at(1)),
+      delayed("n1", attempt: 2, first: 7, causes: ["a", "b"], at: at(2)),
+      delayed("n2", attempt: 1, first: 8, causes: ["x"], at: at(3)),
+      delayed("n1", attempt: 3, first: 7, causes: ["a", "b", "c"], at: at(4)),
+      delayed("n1", attempt: 1, first: 7, causes: ["d"], run: "r1", at: at(5)),
+    ])
+    let entries = try await timeline().entries
+    #expect(entries.allSatisfy { $0.kind == .delayed })
+    let causes = entries.map { entry in entry.facts.filter { $0.name == "because" }.map(\.value) }
+    #expect(causes == [["d"], ["a", "b", "c"], ["x"]])
+    let json = try JSONObject(parsing: Array(entries[1].jsonLine.utf8))
+    let facts: JSONObject = [
+      "attempts": "3", "due": json.facts["due"] ?? .null, "because": .array(["a", "b", "c"]),
+    ]
+    #expect(json.facts == facts)
+    #expect(entries[1].lines(usesColor: false).joined(separator: "\n").contains("because   b"))
+  }
+
+  /// Commits offsets as a worker's group.
+  private func commit(_ offsets: [TopicPartition: Int64], as group: String) async throws {
+    let topics = Set(offsets.keys.map(\.topic)).sorted()
+    let reader = try log.makeReader(group: group, topics: topics, options: LogReaderOptions())
+    let running = Task { try await reader.run() }
+    for await event in reader.events {
+      if case .assigned = event { break }
+    }
+    try await reader.commit(offsets.map { CommittedOffset($0.key, offset: $0.value) })
+    reader.shutDown()
+    try await running.value
+  }
+
+  @Test func `a notification has the outcome of every worker that reads its topic`() async throws {
+    func at(_ second: Int64) -> Timestamp { Deployment.now - .seconds(1_000 - second) }
+    let lane = Murmur2.partition(of: Array(key.utf8), among: Deployment.lanes)
+    let states: [(String, Handled.State)] = [
+      ("n1", .delayed(attempt: 2, delayIndex: 0)), ("n1", .done(digest: 1)), ("n2", .dead),
+      ("n3", .delayed(attempt: 4, delayIndex: 1)),
+    ]
+    for number in 1...5 {
+      try log.append(Written.notification("n\(number)", key: key, at: at(Int64(number))))
+    }
+    for (id, state) in states {
+      var record = LedgerEntry.handled(LedgerKey(id: id), Handled(state, at: at(10)))
+        .record(topic: "millrace.refunds.ledger", lane: lane)
+      record.timestamp = at(10).millisecondsSince1970
+      try log.append(record)
+    }
+    let page = LedgerPage(lines: [.init(id: LedgerKey(id: "n1"), digest: 1, minute: 1)])
+    var record = LedgerEntry.page(LedgerPage.ID(at: at(11), 1), page)
+      .record(topic: "millrace.consumption.ledger", lane: lane)
+    record.timestamp = at(11).millisecondsSince1970
+    try log.append(record)
+    let partition = TopicPartition(topic: "appstore.notifications.refunds", partition: lane)
+    try await commit([partition: 4], as: topics.group(of: "refunds"))
+    try await commit([partition: 1], as: topics.group(of: "consumption"))
+    let entries = try await timeline().entries.filter { $0.kind == .notification }
+    func facts(_ worker: String) -> [String?] {
+      entries.reversed().map { entry in entry.facts.first { $0.name == worker }?.value }
+    }
+    #expect(
+      facts("refunds") == [
+        "done", "dead letter", "waits after 4 attempts", "read; its ledger has no outcome",
+        "not read yet, 1 offset behind",
+      ])
+    let behind = (1...4).map { "not read yet, \(HumanText.count($0, "offset")) behind" }
+    #expect(facts("consumption") == ["done"] + behind)
+    // It has committed no offset of this topic, so it does not read it.
+    #expect(facts("renewal-extensions").allSatisfy { $0 == nil })
+  }
+
   @Test func `a reader that disconnects ends the reading`() async throws {
     for number in 0..<30_000 {
       try log.append(
@@ -173,4 +264,8 @@ import Testing
     telling.cancel()
     await #expect(throws: CancellationError.self) { _ = try await telling.value }
   }
+}
+
+extension JSONObject {
+  fileprivate var facts: JSONObject { if case .object(let facts)? = self["facts"] { facts } else { JSONObject() } }
 }

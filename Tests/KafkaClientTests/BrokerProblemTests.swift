@@ -112,6 +112,20 @@ import Testing
     #expect(error?.isRetriable == true)
   }
 
+  @Test func `a reporter ends the first attempt if every broker refuses, and not after the cluster has answered`() {
+    func refusal(_ broker: String) -> BrokerProblem {
+      BrokerProblem(broker: broker, kind: .connection, words: "Connect to ipv4#127.0.0.1:1 failed: Connection refused")
+    }
+    let reporter = ConnectionReporter(endingAtRefusalsBy: 2) { _ in }
+    let other = BrokerProblem(broker: "b:1", kind: .connection, words: "Disconnected")
+    #expect(
+      !reporter.ends(at: []) && !reporter.ends(at: [refusal("a:1")]) && !reporter.ends(at: [refusal("a:1"), other]))
+    #expect(reporter.ends(at: [refusal("a:1"), refusal("b:1")]))
+    reporter.connected()
+    #expect(!reporter.ends(at: [refusal("a:1"), refusal("b:1")]))
+    #expect(!ConnectionReporter { _ in }.ends(at: [refusal("a:1")]))
+  }
+
   @Test func `a TLS client of a plain-text listener fails early, with the reason`() async throws {
     let listener = try PlainListener()
     defer { listener.close() }

@@ -9,25 +9,32 @@ struct ConfigCommand: AsyncParsableCommand {
     commandName: "config",
     abstract: "Show the effective configuration and the source of each value.",
     discussion: """
+      Prints the values that are set, the defaults, and the attempts, delays and timeouts in effect for each worker. \
       Secrets are masked. Exits with 78 and a description if the configuration is invalid.
 
       Examples:
         millrace config --config millrace.yaml
         MILLRACE_INGRESS_PORT=8443 millrace config
+        millrace config --all
         millrace config --reference > configuration.md
       """)
 
   @Flag(help: "Print the reference of all keys as Markdown.")
   var reference = false
 
+  @Flag(help: "Print the keys without a value, too.")
+  var all = false
+
   @OptionGroup var shared: SharedOptions
 
   func run() async throws {
-    let (reference, shared) = (self.reference, self.shared)
+    let (reference, shared, all) = (self.reference, self.shared, self.all)
     try await conclude { console in
       let forms = SharedOptions.workers
       try console.out.text(
-        reference ? MillraceConfiguration.reference(workers: forms) : try shared.load().rendered(workers: forms))
+        reference
+          ? MillraceConfiguration.reference(workers: forms)
+          : try shared.load().rendered(workers: forms, withUnset: all))
       return .success
     }
   }

@@ -12,13 +12,17 @@ struct ListenCommand: AsyncParsableCommand {
     abstract: "Show records as they arrive, decoded.",
     discussion: """
       Reads all notification topics and the quarantine without a consumer group, so it commits nothing and disturbs no \
-      consumer. Records are decoded, not verified. Prints a table on a terminal and JSON lines to a pipe.
+      consumer. With --worker or --all it reads events, tables, decoded records, delayed records, dead letters and the \
+      audit trail as well. Records are decoded, not verified. Prints a table on a terminal and JSON lines to a pipe. \
+      Payloads are personal data and are printed only with --payload.
 
       Examples:
         millrace listen
         millrace listen --family refunds --family tests --from earliest
         millrace listen --family refunds --from 90m
         millrace listen --topic appstore.notifications.tests --limit 1
+        millrace listen --worker refunds --since 1d --key 2000000123450000
+        millrace listen --all --type REFUND --type entitlement.revoked --app com.example.app
         millrace listen --json | jq 'select(.type == "REFUND") | .price'
       """)
 
@@ -31,8 +35,33 @@ struct ListenCommand: AsyncParsableCommand {
       valueName: "name"))
   var family: [String] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "The events, delayed records, replays and dead letters of a worker; may be repeated.", valueName: "name"))
+  var worker: [String] = []
+
+  @Flag(help: "Every topic but ledgers and the messages between processes.")
+  var all = false
+
+  @Option(
+    help: ArgumentHelp(
+      "A notification type as Apple writes it, or the name of an event; may be repeated.", valueName: "type"))
+  var type: [String] = []
+
+  @Option(help: ArgumentHelp("A record key, usually an original transaction ID; may be repeated.", valueName: "key"))
+  var key: [String] = []
+
+  @Option(help: ArgumentHelp("An app's bundle ID; may be repeated.", valueName: "bundle id"))
+  var app: [String] = []
+
   @Option(help: ArgumentHelp("The start: \(StartArgument.forms).", valueName: "time"))
   var from = StartArgument.latest
+
+  @Option(help: ArgumentHelp("Written at or after this time: \(TimeArgument.forms).", valueName: "time"))
+  var since: TimeArgument?
+
+  @Flag(help: "Print payloads, which are personal data.")
+  var payload = false
 
   @Option(help: ArgumentHelp("End after this number of records.", valueName: "count"))
   var limit: Int?
@@ -42,20 +71,28 @@ struct ListenCommand: AsyncParsableCommand {
 
   func validate() throws {
     if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more, not \(limit).") }
+    if since != nil, from != .latest { throw ValidationError("Pass either --since or --from.") }
   }
 
   func run() async throws {
     let command = self
     try await conclude(finishesOnSignal: true) { console in
       let configuration = try command.shared.load().configuration
-      let selection = TopicSelection(topics: command.topic, families: command.family)
+      for worker in command.worker { try configuration.check(worker: worker) }
+      var filter = RecordFilter()
+      (filter.types, filter.keys, filter.apps) = (command.type, command.key, command.app)
+      try filter.check(in: configuration)
+      try filter.check(appsOf: configuration)
+      let selection = TopicSelection(
+        topics: command.topic, families: command.family, workers: command.worker, isEverything: command.all)
       let catalog = selection.needsCatalog ? try TopicCatalog.load(configuration) : nil
       let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
       let listener = Listener(
-        kafka, topics: try selection.names(in: catalog), start: command.from,
-        clock: MillraceClock(configuration.clock))
+        kafka, topics: try selection.names(in: catalog),
+        start: command.since.map { .time($0) } ?? command.from, clock: MillraceClock(configuration.clock))
       let printer = RecordPrinter(
-        console.out, asJSON: command.output.wantsJSON(console), limit: command.limit)
+        console.out, asJSON: command.output.wantsJSON(console), limit: command.limit, filter: filter,
+        withPayload: command.payload)
       try await listener.run { reading in
         for topic in reading.missing {
           console.err.note(

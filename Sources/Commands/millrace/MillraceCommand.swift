@@ -17,6 +17,7 @@ struct MillraceCommand: AsyncParsableCommand {
     subcommands: [
       VerifyCommand.self, ListenCommand.self, TopicsCommand.self, QuarantineCommand.self, APICommand.self,
       CampaignsCommand.self, DeadLettersCommand.self, ReplayCommand.self, SubscriptionsCommand.self,
+      TimelineCommand.self,
       RefundsCommand.self, PostgresCommand.self, CompareCommand.self, BackfillCommand.self, AuditCommand.self,
       PrivacyCommand.self, HandlerCommand.self, WebhooksCommand.self, DoctorCommand.self, StatusCommand.self,
       NewCommand.self,

@@ -31,7 +31,8 @@ struct SharedOptions: ParsableArguments {
   static let workers = [
     SubscriptionsWorker.settingsForm, RefundsWorker.settingsForm, RenewalExtensionsWorker.settingsForm,
     ConsumptionWorker.settingsForm, DecoderWorker.settingsForm,
-    Forwarder.settingsForm(named: "forward-<receiver>"), WebhookWorker.settingsForm(named: "webhook-<name>"),
+    Forwarder.settingsForm(named: "forward-<receiver>"), HTTPWorker.settingsForm,
+    WebhookWorker.settingsForm(named: "webhook-<name>"),
   ]
 
   /// The configuration of this command.

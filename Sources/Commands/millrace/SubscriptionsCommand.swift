@@ -17,7 +17,7 @@ struct SubscriptionsCommand: AsyncParsableCommand {
     abstract: "Look up, check and import subscriptions.",
     discussion: """
       Examples:
-        millrace subscriptions show 2000000123450000
+        millrace subscriptions show 7e3fb20b-4cdb-47cc-936d-99d65f608138
         millrace subscriptions verify --sample 100
         millrace subscriptions import customers.txt
       """,
@@ -25,16 +25,22 @@ struct SubscriptionsCommand: AsyncParsableCommand {
 
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Print the row of a subscription or purchase.",
+      abstract: "Say whether a customer is entitled, and print the row of each subscription or purchase.",
       discussion: """
-        Reads appstore.subscriptions and appstore.purchases. The exit status is 1 if neither has a row.
+        Finds the customer by any transaction, an order ID, an appAccountToken or the id of a notification. Looks in \
+        the tables first, asks Apple about unknown transactions and about orders within the app's budget, and reads the \
+        notifications last. An erased customer is called erased. The exit status is 1 if there is no row.
 
         Examples:
           millrace subscriptions show 2000000123450000
+          millrace subscriptions show 7e3fb20b-4cdb-47cc-936d-99d65f608138
+          millrace subscriptions show MK5TTTVWJH
           millrace subscriptions show 2000000123450000 --json | jq -r .entitledUntil
         """)
 
-    @Argument(help: ArgumentHelp("An originalTransactionId, or the transaction of a purchase.", valueName: "id"))
+    @Argument(
+      help: ArgumentHelp("A transaction, an order ID, an appAccountToken or the id of a notification.", valueName: "id")
+    )
     var id: String
 
     @OptionGroup var output: OutputOptions
@@ -44,20 +50,26 @@ struct SubscriptionsCommand: AsyncParsableCommand {
       let command = self
       try await conclude { console in
         let configuration = try command.shared.load().configuration
-        let table = try await SubscriptionTable.connect(configuration, console)
-        guard let row = try await table.row(of: command.id) else {
+        let lookup = try await CustomerLookup(command.id, configuration, console)
+        let now = MillraceClock(configuration.clock).wallTime
+        let out = console.out
+        for (number, state) in lookup.states.enumerated() where state.row != nil {
+          if command.output.wantsJSON(console) {
+            try out.line(String(decoding: state.json(at: now).serialized(), as: UTF8.self))
+          } else {
+            var sheet = FactSheet()
+            sheet.add("entitled", state.entitlement(at: now), state.isEntitled(at: now) == true ? .green : .red)
+            sheet.add("erased", state.erasedAt.map { "\($0.rfc3339); later notifications brought it back" }, .yellow)
+            for member in state.row?.members ?? [] { sheet.add(member.key, member.value.oneLine) }
+            try out.lines((number > 0 ? [""] : []) + sheet.lines(usesColor: out.usesColor))
+          }
+        }
+        for state in lookup.states where state.row == nil {
           console.err.note(
-            "There is no subscription or purchase \(command.id). Import it: millrace subscriptions import")
-          return .failure
+            state.erasedAt.map { "The customer \(state.key) was erased at \($0.rfc3339)." }
+              ?? "There is no subscription or purchase \(state.key). Import it: millrace subscriptions import")
         }
-        if command.output.wantsJSON(console) {
-          try console.out.line(String(decoding: row.serialized(), as: UTF8.self))
-        } else {
-          var sheet = FactSheet()
-          for member in row.members { sheet.add(member.key, member.value.words) }
-          try console.out.lines(sheet.lines(usesColor: console.out.usesColor))
-        }
-        return .success
+        return lookup.states.contains { $0.row != nil } ? .success : .failure
       }
     }
   }
@@ -109,7 +121,7 @@ struct SubscriptionsCommand: AsyncParsableCommand {
           }
         } else {
           rows = try await table.rows(of: Set(command.ids))
-          let known = Set(rows.compactMap { $0["originalTransactionId"]?.words })
+          let known = Set(rows.compactMap { $0["originalTransactionId"]?.oneLine })
           if let id = command.ids.first(where: { !known.contains($0) }) {
             throw OperationError(
               .failed, "there is no subscription", at: id, remedy: "import it: millrace subscriptions import")
@@ -128,7 +140,9 @@ struct SubscriptionsCommand: AsyncParsableCommand {
             } else if let line = result.line {
               try console.out.line(line)
             } else if command.all {
-              let fields = ["originalTransactionId", "productId", "status", "expiresDate"].map { row[$0]?.words ?? "" }
+              let fields = ["originalTransactionId", "productId", "status", "expiresDate"].map {
+                row[$0]?.oneLine ?? ""
+              }
               try console.out.line("\(fields[0])  \(fields[1])  \(fields[2]), period ends \(fields[3]): as Apple says")
             }
           }
@@ -235,12 +249,5 @@ extension SubscriptionTable {
     let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
     let log = try await KafkaLog.connect(kafka, timeout: .seconds(15))
     return SubscriptionTable(in: log, prefix: configuration.topics.prefix)
-  }
-}
-
-extension JSON {
-  /// The value as one line for a person.
-  fileprivate var words: String {
-    if case .string(let text) = self { text } else { String(decoding: serialized(), as: UTF8.self) }
   }
 }

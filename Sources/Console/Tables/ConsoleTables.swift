@@ -173,10 +173,3 @@ extension NotificationEnvelope {
     return subtype.map { "\(name)/\($0.rawValue)" } ?? name
   }
 }
-
-extension ConsumerRecord {
-  /// Returns the value of a header as text; nil if it is absent or not UTF-8.
-  func text(_ name: String) -> String? {
-    headers.last { $0.name == name }?.value.flatMap { String(validating: $0, as: UTF8.self) }
-  }
-}

@@ -1,13 +1,13 @@
 // Classifies topics by the kind of records that the console reads from them. Pure.
 
 internal import MillraceTime
-internal import MillraceCore
-internal import MillraceRecords
+package import MillraceCore
+package import MillraceRecords
 internal import Operations
 internal import RenewalExtensions
 
 /// The topics of a deployment and their kinds.
-struct ConsoleTopics: Sendable {
+package struct ConsoleTopics: Sendable {
   enum Kind: Sendable, Hashable {
     case notifications(family: String)
     case quarantine
@@ -33,7 +33,7 @@ struct ConsoleTopics: Sendable {
   /// Whether alerts are posted to a webhook.
   let postsAlerts: Bool
 
-  init(_ catalog: TopicCatalog, _ configuration: MillraceConfiguration) {
+  package init(_ catalog: TopicCatalog, _ configuration: MillraceConfiguration) {
     prefix = configuration.topics.prefix
     postgres = configuration.postgres.url.map { _ in configuration.topics.prefix + PostgresSettings.group }
     postsAlerts = configuration.alerts.webhook.isConfigured

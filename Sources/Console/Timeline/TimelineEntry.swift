@@ -6,9 +6,9 @@ internal import MillraceRecords
 internal import MillraceWorker
 internal import Operations
 
-/// One entry of a timeline, made from one record.
-struct TimelineEntry: Sendable, Hashable {
-  enum Kind: String, Sendable, Hashable, CaseIterable {
+/// One entry of a timeline: a record, or the delays of one record.
+package struct TimelineEntry: Sendable, Hashable {
+  package enum Kind: String, Sendable, Hashable, CaseIterable {
     case notification
     case event
     case call
@@ -30,6 +30,10 @@ struct TimelineEntry: Sendable, Hashable {
   var payload: String?
   /// The key of a dead letter; nil for other entries.
   var letter: DeadLetterKey?
+  /// `ce_id` of a notification or an event; nil for other entries.
+  var id: String?
+  /// The delays that the entry belongs to; nil for other entries.
+  var chain: Chain?
   /// The call, and its outcome at the time of this record; nil for other entries.
   var call: Call?
 
@@ -50,14 +54,27 @@ struct TimelineEntry: Sendable, Hashable {
     var name: String
     var value: String
   }
+
+  /// The delays of one record of a worker. The newest has the causes of all.
+  struct Chain: Sendable, Hashable {
+    var worker: String
+    var first: RecordPosition
+    /// The run that sent the record again; nil for an original.
+    var run: String?
+    var attempts: Int
+  }
 }
 
 /// Selects the records of one subscription and converts them to timeline entries.
-struct TimelineBuilder: Sendable {
+package struct TimelineBuilder: Sendable {
   let topics: ConsoleTopics
   /// The key of the subscription's records, usually its `originalTransactionId`.
   let subject: String
   let showsPayloads: Bool
+
+  package init(topics: ConsoleTopics, subject: String, showsPayloads: Bool) {
+    (self.topics, self.subject, self.showsPayloads) = (topics, subject, showsPayloads)
+  }
 
   /// The kinds of topics that hold records of timelines.
   enum Source: Sendable, Hashable {
@@ -107,27 +124,41 @@ struct TimelineBuilder: Sendable {
     entry.say("environment", envelope.environment?.rawValue)
     entry.say("origin", envelope.origin.map(\.rawValue))
     entry.say("id", envelope.id)
+    entry.id = envelope.id
     if showsPayloads { entry.payload = Payload.text(record) }
     return entry
   }
 
+  /// The type and subtype of a notification, or the name of an event.
+  private func title(_ record: ConsumerRecord) -> String {
+    let envelope = NotificationEnvelope(record.headers)
+    let start = "dev.millrace."
+    guard envelope.version == nil, let type = record.text("ce_type"), type.hasPrefix(start) else {
+      return envelope.typeAndSubtype
+    }
+    // `dev.millrace.<worker>.<name>`; the name of a worker has no dots.
+    return type.dropFirst(start.count).split(separator: ".", maxSplits: 1).last.map { String($0) } ?? type
+  }
+
   private func event(_ record: ConsumerRecord, _ worker: String) -> TimelineEntry {
-    let type = record.text("ce_type") ?? ""
-    let prefix = "dev.millrace.\(worker)."
-    var entry = entry(record, .event, type.hasPrefix(prefix) ? String(type.dropFirst(prefix.count)) : type, worker)
+    var entry = entry(record, .event, title(record), worker)
     entry.say("about", record.text("ce_notificationid"))
     entry.say("supersedes", record.text("ce_supersedes"))
     entry.say("id", record.text("ce_id"))
+    entry.id = record.text("ce_id")
     if showsPayloads { entry.payload = Payload.text(record) }
     return entry
   }
 
   private func delayed(_ record: ConsumerRecord, _ worker: String) -> TimelineEntry {
     let history = DeliveryHistory(record)
-    var entry = entry(record, .delayed, NotificationEnvelope(record.headers).typeAndSubtype, worker)
+    var entry = entry(record, .delayed, title(record), worker)
+    entry.chain = TimelineEntry.Chain(
+      worker: worker, first: history.first, run: history.replay?.id, attempts: history.attempt)
     entry.say("attempts", "\(history.attempt)")
     entry.say("due", history.due.map(Words.moment))
-    entry.say("because", history.causes.last)
+    entry.say("waits", history.behind == nil ? nil : "behind an earlier record of this key")
+    for cause in history.causes { entry.say("because", cause) }
     return entry
   }
 
@@ -135,8 +166,10 @@ struct TimelineBuilder: Sendable {
     guard let letter = DeadLetterEntry(record, of: worker) else { return nil }
     var entry = entry(record, .dead, letter.reason, worker)
     entry.letter = letter.key
-    entry.say("type", letter.type)
+    entry.say("type", title(record))
     entry.say("what", String(letter.detail.prefix(DeadLetterIndex.maximumDetail)))
+    entry.say("attempts", "\(letter.attempts)")
+    for cause in letter.causes { entry.say("because", cause) }
     return entry
   }
 
@@ -167,8 +200,23 @@ struct TimelineBuilder: Sendable {
 }
 
 extension TimelineEntry {
-  fileprivate mutating func say(_ name: String, _ value: String?) {
+  mutating func say(_ name: String, _ value: String?) {
     if let value, !value.isEmpty { facts.append(Fact(name: name, value: value)) }
+  }
+}
+
+/// Recognizes older delays of a chain while records are read backwards.
+struct DelayChains: Sendable {
+  private var attempts: [TimelineEntry.Chain: Int] = [:]
+
+  /// Returns whether an entry is shown: it is no delay, or the newest of its chain.
+  mutating func isNewest(_ entry: TimelineEntry) -> Bool {
+    guard var chain = entry.chain else { return true }
+    let count = chain.attempts
+    chain.attempts = 0
+    defer { attempts[chain] = count }
+    // A requeued record counts its attempts from the beginning.
+    return attempts[chain].map { count > $0 } ?? true
   }
 }
 

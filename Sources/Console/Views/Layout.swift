@@ -49,8 +49,8 @@ enum Layout {
       <div class="inner">
       <a class="brand" href="/"><svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><circle cx="12" cy="12" r="9" fill="none" stroke="currentColor" stroke-width="2"/><path d="M12 3v18M3 12h18M5.6 5.6l12.8 12.8M18.4 5.6L5.6 18.4" stroke="currentColor" stroke-width="1.4"/><circle cx="12" cy="12" r="2.6" fill="currentColor"/></svg>Millrace</a>
       <form class="find" action="/timeline" method="get" role="search">
-      <label class="hidden" for="find">Subscription: original transaction id</label>
-      <input id="find" name="id" placeholder="Original transaction id" autocomplete="off" inputmode="numeric">
+      <label class="hidden" for="find">Customer: transaction, order, token or notification</label>
+      <input id="find" name="id" placeholder="Transaction, order, token …" autocomplete="off">
       <button>Timeline</button>
       </form>
       <p class="who">\(mode)<span class="user">\(context.visitor.name)</span></p>

@@ -2,6 +2,7 @@
 
 internal import AppStore
 internal import KafkaClient
+internal import Operations
 
 /// The parts of a timeline's page, in the order in which they are written.
 struct TimelineView: Sendable {
@@ -11,15 +12,37 @@ struct TimelineView: Sendable {
 
   static let choices = [1, 7, 30, 90, 180, 365]
 
-  /// Everything before the first entry.
+  /// Everything before the search of the customer.
   var beginning: HTML {
     """
     \(Layout.top("Timeline of \(subject)", context))
     <h1>Timeline of <span class="code">\(subject)</span></h1>
     \(form)
-    <ol class="timeline" aria-label="What happened, the newest first">
 
     """
+  }
+
+  /// The state of the customer, and the start of the list.
+  func start(_ state: CustomerState, relation: String?, now: Timestamp) -> HTML {
+    let facts = state.facts(at: now).map { fact -> HTML in "<dt>\(fact.name)</dt><dd>\(fact.value)</dd>" }
+    let words: HTML? = relation.map { "<p>Found by its \($0).</p>" }
+    return """
+      <section class="card" aria-label="State">\(words)<dl class="facts">\(facts)</dl></section>
+      <ol class="timeline" aria-label="What happened, the newest first">
+
+      """
+  }
+
+  /// The links to several subscriptions and purchases of one customer, and the end of the page.
+  func choice(_ keys: [String], relation: String?) -> HTML {
+    let items = keys.map { key -> HTML in
+      "<li><a class=\"code\" href=\"\(Link.to(["timeline"], [("id", key), ("days", "\(days)")]))\">\(key)</a></li>"
+    }
+    return """
+      <p>This \(relation ?? "id") belongs to several subscriptions and purchases:</p>
+      <ul>\(items)</ul>
+      \(Layout.bottom)
+      """
   }
 
   /// The page with the search form only.
@@ -28,7 +51,7 @@ struct TimelineView: Sendable {
       "Timeline of a subscription", context,
       """
       <h1>Timeline of a subscription</h1>
-      <p class="lead">Every notification, event, call and dead letter of one <code>originalTransactionId</code>, the newest first.</p>
+      <p class="lead">Every notification, event, call, delay and dead letter of one subscription or purchase, the newest first. Any id of the customer finds it: a transaction, an order ID, an <code>appAccountToken</code> or the id of a notification.</p>
       \(form)
       """)
   }
@@ -41,7 +64,7 @@ struct TimelineView: Sendable {
     }
     return """
       <form class="search" method="get" action="/timeline" aria-label="Subscription">
-      <p><label for="id">Original transaction id</label><input id="id" name="id" value="\(subject)" required autocomplete="off"></p>
+      <p><label for="id">Transaction, order, token or notification</label><input id="id" name="id" value="\(subject)" required autocomplete="off"></p>
       <p><label for="days">Period</label><select id="days" name="days">\(options)</select></p>
       <p><button>Show</button></p>
       </form>
@@ -79,8 +102,9 @@ struct TimelineView: Sendable {
   }
 
   /// The end of a timeline whose reading failed.
-  func broken(_ problem: String) -> HTML {
-    "</ol>\n<p class=\"banner bad\" role=\"alert\">The timeline is incomplete because reading failed: \(problem)</p>\n\(Layout.bottom)"
+  /// - Parameter inList: Whether the list of entries has begun.
+  func broken(_ problem: String, inList: Bool) -> HTML {
+    "\(inList ? "</ol>" : nil as HTML?)\n<p class=\"banner bad\" role=\"alert\">The timeline is incomplete because reading failed: \(problem)</p>\n\(Layout.bottom)"
   }
 }
 

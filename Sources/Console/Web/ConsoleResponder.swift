@@ -28,6 +28,10 @@ struct ConsoleResponder: HTTPResponder {
   let clock: MillraceClock
   /// Real time, for record timestamps and live updates.
   var real = MillraceClock.system
+  /// Asks Apple about transactions and orders; nil if no app has credentials.
+  var apple: CustomerSearch.Question?
+  /// Returns when a customer was erased, by key.
+  var erasure: @Sendable (String) async throws -> Timestamp? = { _ in nil }
   /// How long an action waits for the results from the workers.
   var patience = Duration.seconds(5)
   let logger: Logger
@@ -159,14 +163,23 @@ struct ConsoleResponder: HTTPResponder {
     // filled in.
     guard origin == .console || origin == .user else { return Answers.page(view.question) }
     guard let admission = timelines.admit() else { throw .busy }
-    let builder = TimelineBuilder(topics: topics, subject: view.subject, showsPayloads: showsPayloads)
     let since = real.wallTime - .seconds(Int64(days) * 86_400)
-    return Answers.stream("text/html; charset=utf-8", of: request) { [log, logger] writer in
+    return Answers.stream("text/html; charset=utf-8", of: request) { [self] writer in
       defer { admission.end() }
       try await writer.write(view.beginning.text)
-      var (shown, scanned) = (0, Int64(0))
+      var (shown, scanned, hasBegun) = (0, Int64(0), false)
       do {
-        let reader = TimelineReader(log: try await log(), builder: builder)
+        let log = try await log()
+        let search = CustomerSearch(in: log, prefix: topics.prefix, apple: apple)
+        let customer = try await search.find(view.subject) ?? .init(keys: [view.subject])
+        guard let key = customer.keys.first, customer.keys.count == 1 else {
+          return try await writer.write(view.choice(customer.keys, relation: customer.relation).text)
+        }
+        let state = CustomerState(key: key, row: try await search.row(of: key), erasedAt: try await erasure(key))
+        try await writer.write(view.start(state, relation: customer.relation, now: clock.wallTime).text)
+        hasBegun = true
+        let builder = TimelineBuilder(topics: topics, subject: key, showsPayloads: showsPayloads)
+        let reader = TimelineReader(log: log, builder: builder) { [store] in await store.deadLetter($0)?.state }
         let isWhole = try await reader.follow(since: since) { news in
           if Task.isShuttingDownGracefully { throw CancellationError() }
           switch news {
@@ -182,9 +195,10 @@ struct ConsoleResponder: HTTPResponder {
         try await writer.write(view.end(shown: shown, scanned: scanned, isWhole: isWhole).text)
       } catch let error as CancellationError {
         throw error
-      } catch let error as KafkaError {
+      } catch {
+        // Errors of the connection to the browser cannot be shown; writing fails again.
         logger.warning("could not read a timeline", metadata: ["error": "\(error)"])
-        try await writer.write(view.broken("\(error)").text)
+        try await writer.write(view.broken("\(error)", inList: hasBegun).text)
       }
     }
   }

@@ -36,6 +36,9 @@ package struct WebhookWorker: EventWorker {
     }
   }
 
+  /// The default policy of a webhook with default settings.
+  package static var policy: WorkerPolicy { policy(of: WebhookSettings()) }
+
   /// Returns the default policy of a webhook: as for a receiver of `millrace-forward`, with time to wait for the circuit.
   static func policy(of settings: WebhookSettings) -> WorkerPolicy {
     var policy = WorkerPolicy()

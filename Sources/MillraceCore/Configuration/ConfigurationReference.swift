@@ -9,8 +9,9 @@ extension MillraceConfiguration {
       # Configuration
 
       One YAML file configures all processes: `--config millrace.yaml`, or `MILLRACE_CONFIG`. Every key is also an
-      environment variable, which overrides the file. `--print-config` (or `millrace config`) prints the effective
-      values and their sources. An unknown key or variable is an error that names the nearest known one.
+      environment variable, which overrides the file. `millrace config` prints the values and the effective settings of each
+      worker, with their sources; `--all` also prints the keys without a value. Each process prints the same with
+      `--print-config`. An unknown key or variable is an error that names the nearest known one.
 
       - Durations are whole numbers with a unit: `500ms`, `10s`, `5m`, `1h`, `8d`. Sizes: `256KiB`, `2MiB`, or bytes.
       - In a variable, write lists and maps as `[a, b]` and `{a: b}`; a list may also be comma-separated.
@@ -73,7 +74,17 @@ package enum ConfigurationReference {
 
   static func workers(_ forms: [WorkerSettingsForm]) -> String {
     var text = heading("workers.<name>")
-    text += rows(WorkerEntry.table, of: WorkerEntry()) { ["workers", "<name>"] + $0 }.map(row).joined()
+    let standard = WorkerEntry().filled(from: WorkerPolicy())
+    text += rows(WorkerEntry.table, of: standard) { ["workers", "<name>"] + $0 }.map(row).joined()
+    text += "\nSome workers that ship with Millrace have other defaults:\n\n| Worker | Defaults |\n|---|---|\n"
+    for form in forms {
+      let own = WorkerEntry().filled(from: form.standard)
+      let different = WorkerEntry.table.settings.compactMap { setting in
+        let value = setting.read(own)
+        return value == setting.read(standard) ? nil : value.map { "`\(setting.name)` `\($0.flowText)`" }
+      }
+      if !different.isEmpty { text += "| `\(form.name)` | \(different.joined(separator: ", ")) |\n" }
+    }
     text += """
 
       `MILLRACE_WORKERS` holds the whole section: `{refunds: {}, consumption: {parallelism: 4}}`. In the name of a

@@ -65,6 +65,19 @@ package struct WorkerEntry: Sendable, Hashable {
 
   /// An entry without overrides.
   package init() {}
+
+  /// Returns the effective settings: these overrides, else the values of the worker's own policy.
+  func filled(from policy: WorkerPolicy) -> WorkerEntry {
+    var entry = self
+    let policy = policy.applying(self)
+    (entry.ordering, entry.start) = (policy.ordering, policy.start)
+    (entry.retryDelays, entry.maximumAttempts) = (policy.usableRetryDelays, policy.maximumAttempts)
+    (entry.handlerTimeout, entry.parallelism) = (policy.handlerTimeout, policy.parallelism)
+    (entry.recordsInFlight, entry.bytesInFlight) = (policy.recordsInFlight, policy.bytesInFlight)
+    (entry.ledgerHorizon, entry.drainTimeout) = (policy.ledgerHorizon, policy.drainTimeout)
+    if isHTTPWorker { entry.handler.timeout = handler.effectiveTimeout }
+    return entry
+  }
 }
 
 extension WorkerPolicy {

@@ -150,16 +150,23 @@ package struct WorkerSettingsForm: Sendable {
   /// Whether a worker of this name is of this type.
   let covers: @Sendable (String) -> Bool
   let problems: @Sendable (_ name: String, MillraceConfiguration) -> [MillraceError.Problem]
-  let lines: @Sendable (_ name: String, LoadedConfiguration) -> [LoadedConfiguration.Line]
+  let lines: @Sendable (_ name: String, LoadedConfiguration, _ withUnset: Bool) -> [LoadedConfiguration.Line]
   /// The files that the settings of a worker name.
   let files: @Sendable (_ name: String, MillraceConfiguration) -> [(key: String, path: String)]
   /// The rows of the reference.
   let rows: [ConfigurationReference.Row]
+  /// The policy of the type, for the reference.
+  let standard: WorkerPolicy
+  /// The policy of a worker without the overrides of its entry; nil for a worker of another type.
+  let policy: @Sendable (_ name: String, MillraceConfiguration) -> WorkerPolicy?
 
   /// Creates the form of a type.
   package init<Settings: WorkerSettings>(
-    _ type: Settings.Type, named name: String, covers: @escaping @Sendable (String) -> Bool
+    _ type: Settings.Type, named name: String, standard: WorkerPolicy = WorkerPolicy(),
+    policy: @escaping @Sendable (_ name: String, MillraceConfiguration) -> WorkerPolicy? = { _, _ in nil },
+    covers: @escaping @Sendable (String) -> Bool
   ) {
+    (self.standard, self.policy) = (standard, policy)
     self.name = name
     self.covers = covers
     problems = { name, configuration in
@@ -167,10 +174,11 @@ package struct WorkerSettingsForm: Sendable {
       guard let entry = configuration.workers[name], entry.settings != UnreadSettings() else { return [] }
       return entry.settings.read(as: type, of: name, in: configuration).problems
     }
-    lines = { name, loaded in
+    lines = { name, loaded, withUnset in
       let unread = loaded.configuration.workers[name]?.settings ?? UnreadSettings()
       let read = unread.read(as: type, of: name, in: loaded.configuration)
-      return LoadedConfiguration.lines(Settings.table.settings, of: read.value, sources: read.sources, indent: 3)
+      return LoadedConfiguration.lines(
+        Settings.table.settings, of: read.value, sources: read.sources, indent: 3, withUnset: withUnset)
     }
     files = { name, configuration in
       let read = (configuration.workers[name]?.settings ?? UnreadSettings()).read(as: type, of: name, in: configuration)

@@ -55,3 +55,10 @@ public struct CloudEvent: Sendable, Hashable {
     return headers
   }
 }
+
+extension ConsumerRecord {
+  /// Returns the value of a header as text; nil if it is absent or not UTF-8. The last one counts.
+  package func text(_ header: String) -> String? {
+    headers.last { $0.name == header }?.value.flatMap { String(validating: $0, as: UTF8.self) }
+  }
+}

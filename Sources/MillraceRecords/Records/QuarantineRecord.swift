@@ -77,15 +77,11 @@ package struct QuarantineRecord: Sendable, Hashable {
 
   /// Creates a record from a Kafka record; nil for a tombstone or a record of another type.
   package init?(_ record: ConsumerRecord) {
-    guard let value = record.value, Self.text("ce_type", of: record) == Self.type else { return nil }
+    guard let value = record.value, record.text("ce_type") == Self.type else { return nil }
     self.init(
-      value: value, version: Self.text("ce_version", of: record).flatMap { Version(rawValue: $0) } ?? .v2,
-      reason: Self.text("ce_reason", of: record).flatMap { Refusal.Reason(rawValue: $0) },
-      receivedAt: Self.text("ce_time", of: record).flatMap { Timestamp(rfc3339: $0) },
-      secretOf: Self.text("ce_secretof", of: record)?.split(separator: ",").map(String.init) ?? [])
-  }
-
-  private static func text(_ name: String, of record: ConsumerRecord) -> String? {
-    record.headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
+      value: value, version: record.text("ce_version").flatMap { Version(rawValue: $0) } ?? .v2,
+      reason: record.text("ce_reason").flatMap { Refusal.Reason(rawValue: $0) },
+      receivedAt: record.text("ce_time").flatMap { Timestamp(rfc3339: $0) },
+      secretOf: record.text("ce_secretof")?.split(separator: ",").map(String.init) ?? [])
   }
 }

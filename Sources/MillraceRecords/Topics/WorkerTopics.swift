@@ -72,6 +72,20 @@ public struct WorkerTopics: Sendable, Hashable {
   /// Topics that every worker reads or writes, besides its lane topics and its ``outputTopics``.
   public var others: [String] { [events, operations, control, audit] }
 
+  /// The worker to which a retry, replay or dead-letter topic belongs, by its name in Kafka; nil for other topics.
+  package static func owner(of topic: String) -> String? {
+    guard let start = topic.firstRange(of: "millrace.") else { return nil }
+    let parts = topic[start.upperBound...].split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count > 1, !parts[0].isEmpty else { return nil }
+    let isOwn =
+      switch parts[1] {
+      case "retry": parts.count == 3
+      case "replay", "dead-letters": parts.count == 2
+      default: false
+      }
+    return isOwn ? String(parts[0]) : nil
+  }
+
   /// All topics whose partition p belongs to lane p.
   public var laneTopics: [String] { sources + [deadLetters, ledger] }
 }

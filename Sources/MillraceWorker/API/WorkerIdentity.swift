@@ -33,7 +33,16 @@ extension NotificationWorker {
 
   /// The settings of this type's workers, under a name such as `forward-<receiver>` in the reference.
   package static func settingsForm(named name: String) -> WorkerSettingsForm {
-    WorkerSettingsForm(Settings.self, named: name) { runs(as: $0) }
+    WorkerSettingsForm(Settings.self, named: name, standard: policy, policy: ownPolicy) { runs(as: $0) }
+  }
+
+  private static func ownPolicy(of name: String, in configuration: MillraceConfiguration) -> WorkerPolicy? {
+    do {
+      return try identities(in: configuration).first { $0.name == name }?.policy
+    } catch {
+      // Loading the configuration reports invalid settings, and a configuration may have no worker of this type.
+      return nil
+    }
   }
 
   /// The default: one worker with the name, the families and the policy of the type.

@@ -1,4 +1,4 @@
-// Shows a run: on a terminal, messages above one progress line; otherwise one JSON object per line.
+// Shows a run: on a terminal, messages above one progress line; otherwise lines, or one JSON object per line.
 
 internal import AppStore
 internal import MillraceTime
@@ -10,7 +10,12 @@ package final class BackfillDisplay: Sendable {
   private struct State {
     var begun: (at: Timestamp, slicesDone: Int)?
     var hasLine = false
+    /// The time of the last progress line in a pipe.
+    var printedAt: Timestamp?
   }
+
+  /// How often a pipe gets a progress line.
+  private static let interval = Duration.seconds(10)
 
   private let out: Output
   private let asJSON: Bool
@@ -31,8 +36,11 @@ package final class BackfillDisplay: Sendable {
         let begun = state.begun ?? (run.updatedAt, run.slicesDone)
         state.begun = begun
         let line = run.progressLine(at: run.updatedAt, begun: begun, width: out.width, usesColor: out.usesColor)
-        // Progress lines make no sense in a file.
-        guard out.isTerminal else { return }
+        guard out.isTerminal else {
+          if let printedAt = state.printedAt, run.updatedAt < printedAt + Self.interval { return }
+          state.printedAt = run.updatedAt
+          return try out.line(TerminalText.safe(line))
+        }
         try out.text("\r\u{1B}[2K" + TerminalText.cut(line, to: out.width ?? 120))
         state.hasLine = true
       } else if let line = report.line {

@@ -2,6 +2,7 @@
 
 internal import AppStore
 internal import AppStoreSignature
+internal import MillraceRecords
 
 /// The decoded value of a record.
 enum RecordPayload: Sendable {
@@ -14,14 +15,16 @@ enum RecordPayload: Sendable {
 
   case v2(ResponseBodyV2DecodedPayload, Inner)
   case v1(ResponseBodyV1)
-  /// Neither, with the reason.
+  /// Another JSON object.
+  case object(JSONObject)
+  /// Anything else, with the reason.
   case foreign(String)
 
   init(_ value: [UInt8]) {
     if value.first == UInt8(ascii: "{") {
       do {
         let body = try ResponseBodyV1(parsing: value)
-        self = body.json["notification_type"] == nil ? .foreign("the JSON object is not a notification") : .v1(body)
+        self = body.json["notification_type"] == nil ? .object(body.json) : .v1(body)
       } catch {
         self = .foreign("the value is invalid JSON: \(error)")
       }
@@ -91,6 +94,28 @@ extension RecordView {
     var shown = body.json.without(["unified_receipt": ["latest_receipt"]])
     for name in ["latest_receipt", "latest_expired_receipt", "password"] { shown[name] = nil }
     payload = shown
+  }
+}
+
+extension RecordView {
+  /// Adds the fields of an event, of a row of a table, or of a decoded record. Values from headers take precedence.
+  mutating func fill(from object: JSONObject) {
+    func flag(_ name: String, _ yes: String, _ no: String) -> String? {
+      if case .bool(let value)? = object[name] { value ? yes : no } else { nil }
+    }
+    type = type ?? object.text("notificationType")
+    subtype = subtype ?? object.text("subtype")
+    id = id ?? object.text("notificationUUID")
+    environment = environment ?? object.text("environment")
+    bundleId = bundleId ?? object.text("bundleId")
+    signedDate = signedDate ?? object.text("signedDate").flatMap { Timestamp(rfc3339: $0) }
+    (productId, transactionId) = (object.text("productId"), object.text("transactionId"))
+    originalTransactionId = object.text("originalTransactionId")
+    subject = subject ?? originalTransactionId
+    status = object.text("status") ?? flag("owned", "owned", "not owned") ?? flag("revoked", "revoked", "not revoked")
+    price = object.number("price")
+    currency = object.text("currency")
+    payload = object
   }
 }
 

@@ -7,6 +7,8 @@ package actor RecordPrinter {
   private let output: Output
   private let asJSON: Bool
   private let limit: Int?
+  private let filter: RecordFilter
+  private let withPayload: Bool
   private var table: StreamingTable
   private var printed = 0
 
@@ -15,7 +17,12 @@ package actor RecordPrinter {
   /// - Parameters:
   ///   - asJSON: Prints JSON lines instead of rows.
   ///   - limit: The maximum number of records; nil for no limit.
-  package init(_ output: Output, asJSON: Bool, limit: Int?) {
+  ///   - filter: Selects the records to print.
+  ///   - withPayload: Prints payloads, which are personal data.
+  package init(
+    _ output: Output, asJSON: Bool, limit: Int?, filter: RecordFilter = RecordFilter(), withPayload: Bool = false
+  ) {
+    (self.filter, self.withPayload) = (filter, withPayload)
     self.output = output
     self.asJSON = asJSON
     self.limit = limit
@@ -27,9 +34,13 @@ package actor RecordPrinter {
   package func print(_ records: [ConsumerRecord]) throws(OperationError) -> Bool {
     let wanted = limit.map { max(0, $0 - printed) } ?? .max
     var lines: [String] = []
-    for record in records.prefix(wanted) {
-      lines += self.lines(RecordView(record))
+    var count = 0
+    for record in records where count < wanted {
+      let view = RecordView(record)
+      guard filter.accepts(view) else { continue }
+      lines += self.lines(withPayload ? view : view.withoutPayload)
       printed += 1
+      count += 1
     }
     try output.lines(lines)
     return limit.map { printed < $0 } ?? true
@@ -38,7 +49,7 @@ package actor RecordPrinter {
   private func lines(_ view: RecordView) -> [String] {
     guard !asJSON else { return [view.jsonLine] }
     let header = printed == 0 ? table.header() : []
-    let notes = view.notes.map { note in
+    let notes = (view.notes + [view.payloadNote].compactMap(\.self)).map { note in
       let room = output.width.map { max(1, $0 - 4) } ?? .max
       return "    " + note.style.applied(to: TerminalText.cut(note.text, to: room), usesColor: output.usesColor)
     }

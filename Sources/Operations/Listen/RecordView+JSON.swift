@@ -6,21 +6,27 @@ extension RecordView {
   /// The record as a JSON object. Millrace's own dates are RFC 3339. Payloads are as Apple signed them, but the
   /// payloads of nested tokens are separate members.
   package var json: JSONObject {
-    var json: JSONObject = [
-      "topic": .string(topic), "partition": .integer(Int64(partition)), "offset": .integer(offset),
-    ]
+    var json = JSONObject()
+    json.set("type", type)
+    json.set("subtype", subtype)
+    json.set("status", status)
+    json["topic"] = .string(topic)
+    json["partition"] = .integer(Int64(partition))
+    json["offset"] = .integer(offset)
     json.set("timestamp", writtenAt?.rfc3339)
     json["content"] = .string(content.rawValue)
     json.set("key", key)
     json.set("id", id)
-    json.set("type", type)
-    json.set("subtype", subtype)
     json.set("subject", subject)
     json.set("environment", environment)
     json.set("bundleId", bundleId)
     json.set("signedDate", signedDate?.rfc3339)
     json.set("origin", origin)
     json.set("refusal", refusal)
+    json.set("worker", worker)
+    json["attempts"] = attempts.map { .integer(Int64($0)) }
+    json.set("due", due?.rfc3339)
+    json.set("reason", reason)
     json.set("productId", productId)
     json.set("transactionId", transactionId)
     json.set("originalTransactionId", originalTransactionId)

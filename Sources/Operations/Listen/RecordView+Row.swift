@@ -5,8 +5,8 @@ internal import AppStore
 extension RecordView {
   /// The columns of ``row``. The minimum widths fit ordinary records, so the table rarely widens.
   package static let columns: [TextColumn] = [
-    TextColumn("SIGNED", minimumWidth: 20),
     TextColumn("TYPE", minimumWidth: 36),
+    TextColumn("SIGNED", minimumWidth: 20),
     TextColumn("ENVIRONMENT"),
     TextColumn("APP", minimumWidth: 15),
     TextColumn("SUBJECT", minimumWidth: 16),
@@ -18,8 +18,8 @@ extension RecordView {
   /// The cells, one per column of ``columns``.
   package var row: [TextCell] {
     [
-      TextCell((signedDate ?? writtenAt).map(Self.seconds) ?? "", .dim),
       TextCell(event, Self.style(of: type, refusal: refusal)),
+      TextCell((signedDate ?? writtenAt).map(Self.seconds) ?? "", .dim),
       TextCell(environment ?? "", environment == AppStoreEnvironment.production.rawValue ? .plain : .cyan),
       TextCell(bundleId ?? ""),
       TextCell(subject ?? key ?? ""),
@@ -34,14 +34,35 @@ extension RecordView {
     var notes: [TextCell] = []
     if let refusal { notes.append(TextCell("refused: \(refusal), \(HumanText.size(size)), id \(id ?? "")", .red)) }
     if !problems.isEmpty { notes.append(TextCell(problems.joined(separator: "; "), .yellow)) }
+    if let delivery { notes.append(TextCell(delivery, due == nil ? .red : .yellow)) }
     if let text { notes.append(TextCell(text, .dim)) }
     return notes
+  }
+
+  /// The payload as one line of JSON; nil if there is none.
+  var payloadNote: TextCell? {
+    let parts = [
+      ("payload", payload), ("transaction", transaction), ("renewalInfo", renewalInfo),
+      ("appTransaction", appTransaction),
+    ].compactMap { name, object in object.map { JSONObject.Member(key: name, value: .object($0)) } }
+    guard !parts.isEmpty else { return nil }
+    return TextCell(String(decoding: JSONObject(parts).serialized(), as: UTF8.self), .dim)
+  }
+
+  /// The state of a delayed record or of a dead letter: `refunds: attempt 3, due 2026-01-31T12:00:00Z: timeout`.
+  private var delivery: String? {
+    guard let worker, let attempts else { return nil }
+    let parts = ["\(worker): \(HumanText.count(attempts, "attempt"))", due.map { "due \(Self.seconds($0))" }, reason]
+    return parts.compactMap(\.self).joined(separator: ", ")
   }
 
   private var event: String {
     switch content {
     case .tombstone: return "(tombstone)"
     case .foreign where type == nil: return "(\(HumanText.size(size)), not a notification)"
+    case .json where type == nil: return "row" + (status.map { ": \($0)" } ?? "")
+    case .json: return (type ?? "") + (status.map { ": \($0)" } ?? "")
+    case .event: return type ?? "(no type)"
     case .v1, .v2, .foreign:
       let name = type ?? "(no type)"
       return (subtype.map { "\(name)/\($0)" } ?? name) + (content == .v1 ? " (V1)" : "")
@@ -62,7 +83,9 @@ extension RecordView {
     case "SUBSCRIBED"?, "DID_RENEW"?, "ONE_TIME_CHARGE"?, "RENEWAL_EXTENDED"?, "REFUND_REVERSED"?, "OFFER_REDEEMED"?,
       "INITIAL_BUY"?, "INTERACTIVE_RENEWAL"?, "DID_RECOVER"?, "RENEWAL"?:
       return .green
-    case "REFUND"?, "REVOKE"?, "EXPIRED"?, "GRACE_PERIOD_EXPIRED"?, "CANCEL"?: return .red
+    case "REFUND"?, "REVOKE"?, "entitlement.revoked"?, "subscription.revoked"?, "purchase.revoked"?, "EXPIRED"?,
+      "GRACE_PERIOD_EXPIRED"?, "CANCEL"?:
+      return .red
     case "DID_FAIL_TO_RENEW"?, "CONSUMPTION_REQUEST"?, "RENEWAL_EXTENSION"?, "RESCIND_CONSENT"?: return .yellow
     default: return .bold
     }

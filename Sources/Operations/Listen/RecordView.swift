@@ -13,6 +13,10 @@ package struct RecordView: Sendable, Hashable {
     case v2
     /// A version 1 notification.
     case v1
+    /// An event of a worker.
+    case event
+    /// Another JSON object: a row of a table, a decoded record, or a record of the audit trail.
+    case json
     /// A record without a value.
     case tombstone
     /// A record that Millrace did not write.
@@ -51,6 +55,16 @@ package struct RecordView: Sendable, Hashable {
   package var origin: String?
   /// The reason for the ingress's refusal; nil outside the quarantine.
   package var refusal: String?
+  /// The worker that published the event, or to which the delayed record or the dead letter belongs.
+  package var worker: String?
+  /// The number of attempts so far; nil outside a worker's own topics.
+  package var attempts: Int?
+  /// The time when a delayed record is due.
+  package var due: Timestamp?
+  /// The newest cause of a delay, or the reason of a dead letter.
+  package var reason: String?
+  /// The state in a row of a table, or the result in the audit trail.
+  package var status: String?
   /// The product.
   package var productId: String?
   /// The transaction.
@@ -69,7 +83,7 @@ package struct RecordView: Sendable, Hashable {
   package var renewalInfo: JSONObject?
   /// The payload of the nested signed app transaction.
   package var appTransaction: JSONObject?
-  /// The truncated value of a foreign record, if it is text.
+  /// The value of a foreign record: text, or its first bytes in hexadecimal.
   package var text: String?
   /// The problems found in the record.
   package var problems: [String] = []
@@ -88,16 +102,30 @@ package struct RecordView: Sendable, Hashable {
     } else {
       readHeaders(record)
       readValue(record.value)
+      readHistory(record)
+      if type == nil, let name = record.text("ce_type"), name.hasPrefix(Self.typePrefix) {
+        type = String(name.dropFirst(Self.typePrefix.count))
+      }
+      if record.topic.hasSuffix(AuditRecord.topic), let audit = AuditRecord(record) { fill(from: audit) }
     }
     if record.key != nil, key == nil { problems.append("the key is not UTF-8") }
   }
 
   private mutating func readHeaders(_ record: ConsumerRecord) {
-    guard record.headers.contains(where: { $0.name.hasPrefix("ce_") }) else {
-      if record.value != nil { problems.append("no CloudEvents headers") }
+    guard record.headers.contains(where: { $0.name.hasPrefix("ce_") }) else { return }
+    let envelope = NotificationEnvelope(record)
+    if envelope.version == nil, let name = record.text("ce_type"), name.hasPrefix(Self.typePrefix) {
+      (id, subject, signedDate) = (envelope.id, envelope.subject, envelope.time)
+      if let source = record.text("ce_source"), source.hasPrefix("millrace/") {
+        // `dev.millrace.refunds.entitlement.revoked` is an event of the worker `refunds`.
+        let worker = String(source.dropFirst("millrace/".count))
+        let start = Self.typePrefix + worker + "."
+        if name.hasPrefix(start) {
+          (content, self.worker, type) = (.event, worker, String(name.dropFirst(start.count)))
+        }
+      }
       return
     }
-    let envelope = NotificationEnvelope(record)
     id = envelope.id
     type = envelope.notificationType
     subtype = envelope.subtype?.rawValue
@@ -107,6 +135,24 @@ package struct RecordView: Sendable, Hashable {
     signedDate = envelope.time
     origin = envelope.origin?.rawValue
     problems += envelope.problems.map(\.description)
+  }
+
+  private static let typePrefix = "dev.millrace."
+
+  /// Reads the delivery history, which only a worker's own topics have.
+  private mutating func readHistory(_ record: ConsumerRecord) {
+    guard let own = WorkerTopics.owner(of: record.topic) else { return }
+    let history = DeliveryHistory(record)
+    (worker, attempts, due) = (own, history.attempt, history.due)
+    reason = DeadLetter(record.headers).map { "\($0.reason): \($0.detail)" } ?? history.causes.last
+  }
+
+  private mutating func fill(from audit: AuditRecord) {
+    type = audit.action.rawValue
+    switch audit.phase {
+    case .started: status = "started by \(audit.by)"
+    case .ended(_, let result, _): status = [result.rawValue, result.detail].compactMap(\.self).joined(separator: ": ")
+    }
   }
 
   private mutating func readQuarantined(_ quarantined: QuarantineRecord, _ record: ConsumerRecord) {
@@ -127,22 +173,31 @@ package struct RecordView: Sendable, Hashable {
     case .v1(let body):
       content = .v1
       fill(from: body)
+    case .object(let object):
+      if content == .foreign { content = .json }
+      fill(from: object)
     case .foreign(let why):
       problems.append(why)
       text = Self.excerpt(value)
     }
   }
 
-  /// The part of a value that fits on a terminal line; for binary values, its first bytes in hexadecimal.
+  /// A value that is text; for binary values, their first bytes in hexadecimal.
   private static func excerpt(_ value: [UInt8]) -> String? {
     guard !value.isEmpty else { return nil }
-    if let text = String(validating: value, as: UTF8.self) {
-      let start = text.prefix(120)
-      return start.endIndex == text.endIndex ? text : start + "…"
-    }
+    if let text = String(validating: value, as: UTF8.self) { return text }
     let bytes = value.prefix(24).map { byte in
       String(byte, radix: 16).count == 1 ? "0" + String(byte, radix: 16) : String(byte, radix: 16)
     }
     return bytes.joined(separator: " ") + (value.count > 24 ? " …" : "")
+  }
+}
+
+extension RecordView {
+  /// The record without its payload. Ids, the product and the price remain.
+  package var withoutPayload: RecordView {
+    var view = self
+    (view.payload, view.transaction, view.renewalInfo, view.appTransaction, view.text) = (nil, nil, nil, nil, nil)
+    return view
   }
 }

@@ -3,6 +3,7 @@
 internal import AppStore
 package import MillraceCore
 package import MillraceRecords
+internal import MillraceWorker
 
 /// The topics that `millrace listen` reads.
 package struct TopicSelection: Sendable, Hashable {
@@ -13,15 +14,20 @@ package struct TopicSelection: Sendable, Hashable {
   package var topics: [String]
   /// `--family`: families of this deployment; `refunds` selects `appstore.notifications.refunds`.
   package var families: [String]
+  /// `--worker`: the events, delayed records, replays and dead letters of these workers.
+  package var workers: [String]
+  /// `--all`: every topic whose records people can read.
+  package var isEverything: Bool
 
   /// Creates a selection; empty lists select all notification topics.
-  package init(topics: [String] = [], families: [String] = []) {
-    self.topics = topics
-    self.families = families
+  package init(
+    topics: [String] = [], families: [String] = [], workers: [String] = [], isEverything: Bool = false
+  ) {
+    (self.topics, self.families, self.workers, self.isEverything) = (topics, families, workers, isEverything)
   }
 
   /// Whether the selection depends on the topic files.
-  package var needsCatalog: Bool { topics.isEmpty || !families.isEmpty }
+  package var needsCatalog: Bool { topics.isEmpty || !families.isEmpty || !workers.isEmpty || isEverything }
 
   /// The selected names in Kafka, sorted and without duplicates.
   ///
@@ -38,11 +44,20 @@ package struct TopicSelection: Sendable, Hashable {
       }
       names.insert(topic.topic)
     }
-    if topics.isEmpty, families.isEmpty {
+    for worker in workers {
+      names.formUnion(catalog.topics.filter { Self.isReadable($0.name) && $0.name.belongs(to: worker) }.map(\.topic))
+    }
+    if isEverything { names.formUnion(catalog.topics.filter { Self.isReadable($0.name) }.map(\.topic)) }
+    if topics.isEmpty, families.isEmpty, workers.isEmpty {
       names.formUnion(catalog.notificationTopics.map(\.topic))
       if let quarantine = catalog.topic(named: QuarantineRecord.topic) { names.insert(quarantine.topic) }
     }
     return names.sorted()
+  }
+
+  /// Whether the records of a topic say something to people. Ledgers and messages between processes do not.
+  private static func isReadable(_ name: String) -> Bool {
+    !name.hasSuffix(".ledger") && name != WorkerTopics.controlTopic
   }
 
   /// The topics of families, in Kafka.
@@ -56,5 +71,12 @@ package struct TopicSelection: Sendable, Hashable {
   package static func families(of catalog: TopicCatalog) -> [String] {
     catalog.topics.map(\.name).filter { $0.hasPrefix(familyPrefix) }.map { String($0.dropFirst(familyPrefix.count)) }
       .sorted()
+  }
+}
+
+extension String {
+  /// Whether a topic of this name belongs to a worker: its events, or a topic that only it writes to.
+  fileprivate func belongs(to worker: String) -> Bool {
+    self == PublishedEvent.topicPrefix + worker || WorkerTopics.owner(of: self) == worker
   }
 }

@@ -37,9 +37,6 @@ package struct CustomerErasure: Sendable {
 
   // MARK: - Finding a customer
 
-  /// The topics with rows that name an `appAccountToken`.
-  private static let tables = ["appstore.subscriptions", "appstore.purchases", "appstore.entitlements"]
-
   /// Returns the original transaction ids of a customer, sorted. Reads the tables and every notification that Kafka
   /// still has.
   /// - Parameter report: Receives the number of records that were read.
@@ -47,31 +44,8 @@ package struct CustomerErasure: Sendable {
   package func transactions(
     of appAccountToken: String, report: @escaping @Sendable (Int) -> Void
   ) async throws -> [String] {
-    let token = appAccountToken.lowercased()
-    let names = (Self.tables + NotificationFamily.all.map(\.topic)).map { prefix + $0 }
-    let partitions = try await log.partitions(of: names)
-    let ranges = try await log.highWatermarks(of: partitions, timeout: .seconds(15))
-    let found = try await log.fold(ranges, into: (ids: Set<String>(), read: 0)) { found, page in
-      found.ids.formUnion(page.records.compactMap { Self.originalTransactionId(in: $0, of: token) })
-      found.read += page.records.count
-      report(found.read)
-    }
-    return found.ids.sorted()
-  }
-
-  private static func originalTransactionId(in record: ConsumerRecord, of token: String) -> String? {
-    guard let value = record.value else { return nil }
-    if case .v2(_, let inner) = RecordPayload(value) {
-      guard
-        inner.transaction?.appAccountToken?.lowercased() == token
-          || inner.renewalInfo?.appAccountToken?.lowercased() == token
-      else { return nil }
-      return inner.transaction?.originalTransactionId ?? inner.renewalInfo?.originalTransactionId
-    }
-    guard let row = try? JSONObject(parsing: value), case .string(let its)? = row["appAccountToken"],
-      its.lowercased() == token, case .string(let id)? = row["originalTransactionId"]
-    else { return nil }
-    return id
+    try await CustomerSearch(in: log, prefix: prefix, apple: nil).transactions(
+      of: appAccountToken, in: CustomerSearch.tables + NotificationFamily.all.map(\.topic), report: report)
   }
 
   // MARK: - Erasing

@@ -24,6 +24,11 @@ package actor ErasedCustomers {
     package func include(_ key: [UInt8], signed: Timestamp?) -> Bool {
       !times.isEmpty && rules.refuse(key, signed: signed) { times[$0] }
     }
+
+    /// When the customer with a key was erased last; nil if that never happened.
+    package func time(of key: String) -> Timestamp? {
+      rules.key.flatMap { times[$0.mark(of: Array(key.utf8))] }
+    }
   }
 
   private let table: TopicTable<[[UInt8]: Timestamp]>

@@ -6,11 +6,13 @@ extension KafkaConfiguration {
   /// The message before the first request. An unreachable cluster is otherwise silent until the timeout.
   package var connecting: String { "connecting to \(TerminalText.safe(bootstrapServers)) …" }
 
-  /// Reports the cluster to `note` and returns a configuration that also reports connection problems to it.
+  /// Reports the cluster to `note` and returns a configuration that also reports connection problems to it. Its first
+  /// request ends after two seconds if every broker refuses the connection.
   package func reporting(_ note: @escaping @Sendable (String) -> Void) -> KafkaConfiguration {
     note(connecting)
     var reporting = self
-    reporting.reporter = ConnectionReporter { problems in
+    let servers = bootstrapServers.split(separator: ",").count
+    reporting.reporter = ConnectionReporter(endingAtRefusalsBy: servers) { problems in
       let words = problems.map { TerminalText.safe($0.description) }.joined(separator: ", ")
       note(words.isEmpty ? "no answer yet" : "no answer yet: \(words)")
     }

@@ -59,7 +59,8 @@ extension ProcessRights {
       [
         .reads(
           "appstore.notifications.*", "appstore.events.*", "millrace.quarantine", "millrace.<worker>.*",
-          "millrace.operations", "millrace.campaigns", "millrace.backfills", "millrace.audit", "millrace.control"),
+          "millrace.operations", "millrace.campaigns", "millrace.backfills", "millrace.audit", "millrace.control",
+          "appstore.subscriptions", "appstore.purchases", "appstore.entitlements"),
         .writes("millrace.operations", "millrace.backfills", "millrace.audit", when: "with `--allow-actions`"),
         .writes("millrace.control", when: "with `alerts.webhook`"),
         .describes(group: "millrace.<worker>"), .describes(group: "millrace.postgres", when: "with `postgres.url`"),
@@ -81,6 +82,7 @@ extension ProcessRights {
       .command, "`millrace listen`, `millrace compare`", ["millrace-cli-listen", "millrace-cli-compare"],
       [
         .reads("appstore.notifications.*", "millrace.quarantine"),
+        .reads("appstore.*", "millrace.*", when: "with `--all`"),
         .unnamed(.reads, "other topics that the options name"),
       ]),
     ProcessRights(
@@ -133,10 +135,19 @@ extension ProcessRights {
       .command, "`millrace subscriptions`", ["millrace-cli-subscriptions"],
       [
         .reads("appstore.subscriptions", "appstore.purchases", when: "`show`, `verify`"),
-        .reads(
-          "millrace.operations", "millrace.subscription-imports", "millrace.subscriptions.*", when: "`import`"),
+        .reads("appstore.entitlements", "appstore.notifications.*", when: "`show`"),
+        .reads("millrace.operations", when: "`show`, `import`"),
+        .reads("millrace.subscription-imports", "millrace.subscriptions.*", when: "`import`"),
         .writes("millrace.subscription-imports", "millrace.audit", when: "`import`"),
         .describes(group: "millrace.subscriptions", when: "`import`"),
+      ]),
+    ProcessRights(
+      .command, "`millrace timeline`", ["millrace-cli-timeline"],
+      [
+        .reads(
+          "appstore.notifications.*", "appstore.events.*", "appstore.subscriptions", "appstore.purchases",
+          "appstore.entitlements", "millrace.<worker>.*", "millrace.operations"),
+        .describes(group: "millrace.<worker>"),
       ]),
     ProcessRights(
       .command, "`millrace refunds`", ["millrace-cli-refunds"],

@@ -67,12 +67,15 @@ package actor ImportProgress {
   /// - Throws: The errors of ``remaining()``.
   package func watch(clock: MillraceClock, note: @Sendable (String) -> Void) async throws {
     let total = ids.count
-    var last: Int?
+    var fewest: Int?
     while true {
       let left = try await remaining()
       guard left > 0 else { return note("The worker has asked about all \(total) ids.") }
-      if left != last { note("\(max(0, total - left)) of \(total) asked") }
-      last = left
+      // The worker makes requests of its own, so that the number can grow again.
+      if fewest.map({ left < $0 }) ?? true {
+        note("\(max(0, total - left)) of \(total) asked")
+        fewest = left
+      }
       try await clock.sleep(until: clock.now.advanced(by: Self.interval))
     }
   }

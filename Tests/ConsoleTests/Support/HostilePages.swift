@@ -96,7 +96,12 @@ struct HostilePages {
         lines.append(timeline.line(entry))
       }
     }
-    all.append("\(timeline.beginning)\(lines)\(timeline.progress(1, 2))\(timeline.broken(text()))")
+    let state = CustomerState(
+      key: text(), row: ["status": .string(text()), "entitledUntil": .string(text())], erasedAt: Deployment.now)
+    let start = timeline.start(state, relation: text(), now: Deployment.now)
+    all.append("\(timeline.beginning)\(timeline.choice([text(), text()], relation: text()))")
+    all.append(
+      "\(timeline.beginning)\(start)\(lines)\(timeline.progress(1, 2))\(timeline.broken(text(), inList: true))")
     all.append(timeline.question)
     all.append(Layout.problem(text(), "\(text())", context))
   }

@@ -44,6 +44,33 @@ import Testing
     #expect(lines.contains { $0.contains("deadline: 10s") && $0.hasSuffix("# default") })
   }
 
+  @Test func `A worker is printed as it is in effect, and keys without a value only on request`() throws {
+    let loaded = try LoadedConfiguration.load(
+      text: "workers: {refunds: {maximumAttempts: 3}, winback: {}}", file: "m.yaml")
+    var policy = WorkerPolicy()
+    policy.retryDelays = [.seconds(60), .seconds(10)]
+    let form = WorkerSettingsForm(
+      NoSettings.self, named: "refunds",
+      policy: { [policy] name, _ in
+        name == "refunds" ? policy : nil
+      }
+    ) { $0 == "refunds" }
+    let brief = loaded.rendered(workers: [form], withUnset: false)
+    let lines = brief.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+    for line in [
+      "maximumAttempts: 3 # m.yaml:1", "retryDelays: [10s, 1m] # default", "handlerTimeout: 1m # default",
+      "ledgerHorizon: 8d # default", "drainTimeout: 20s # default", "ordering: free # default",
+    ] {
+      #expect(lines.filter { $0 == line }.count == 1, "\(line) in \(brief)")
+    }
+    #expect(!brief.contains("# unset") && !brief.contains("staticMember"))
+    // The type of `winback` is not known here, so nothing is claimed about it.
+    #expect(lines.last { $0.hasPrefix("winback:") } == "winback:")
+    #expect(loaded.rendered(workers: [form]).contains("# staticMember:"))
+    let again = try LoadedConfiguration.load(text: brief)
+    #expect(again.configuration.workers["refunds"]?.retryDelays == [.seconds(10), .seconds(60)])
+  }
+
   @Test(arguments: ["sasl.password", "ssl.key.password", "ssl.keystore.password", "sasl.oauthbearer.client.secret"])
   func `Secret properties are masked`(name: String) throws {
     let loaded = try LoadedConfiguration.load(text: "kafka: {properties: {\(name): hunter2}}")

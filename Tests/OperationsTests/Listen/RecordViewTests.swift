@@ -57,7 +57,7 @@ struct RecordViewTests {
     #expect(view.subject == record.key && view.originalTransactionId == record.key)
     #expect(view.productId != nil && view.transactionId != nil)
     #expect(view.problems.isEmpty)
-    #expect(view.row[1].text == "DID_RECOVER (V1)")
+    #expect(view.row[0].text == "DID_RECOVER (V1)")
     #expect(view.json.object("payload")?.object("unified_receipt")?["latest_receipt"] == nil)
   }
 
@@ -88,7 +88,7 @@ struct RecordViewTests {
       (ProducerRecord(topic: "t", value: []), .foreign, "(0 B, not a notification)"),
       (ProducerRecord(topic: "t", value: Array("hello".utf8)), .foreign, "(5 B, not a notification)"),
       (ProducerRecord(topic: "t", value: [0xFF, 0x00, 0x1B]), .foreign, "(3 B, not a notification)"),
-      (ProducerRecord(topic: "t", value: Array("{}".utf8)), .foreign, "(2 B, not a notification)"),
+      (ProducerRecord(topic: "t", value: Array("[]".utf8)), .foreign, "(2 B, not a notification)"),
       (
         ProducerRecord(
           topic: "t", value: Array("x".utf8),
@@ -99,12 +99,79 @@ struct RecordViewTests {
     for (record, content, event) in table {
       let view = RecordView(record.read())
       #expect(view.content == content)
-      #expect(view.row[1].text == event)
+      #expect(view.row[0].text == event)
       #expect(view.problems.isEmpty == (content == .tombstone), "\(view.problems)")
     }
     let view = RecordView(ProducerRecord(topic: "t", key: [0xC3], value: [0xFF, 0x00, 0x1B]).read())
     #expect(view.text == "ff 00 1b")
     #expect(view.problems.contains("the key is not UTF-8"))
+  }
+
+  @Test("every topic of Millrace shows its type first: events, rows, decoded records, delays, dead letters and audit")
+  func everyTopic() throws {
+    let row =
+      #"{"originalTransactionId":"7","bundleId":"com.example.app","status":"active","price":990,"currency":"EUR"}"#
+    func event(_ type: String, _ source: String, _ headers: [RecordHeader] = []) -> [RecordHeader] {
+      CloudEvent(id: "e1", source: source, type: type, subject: "7", time: Fixture.signedDate).headers + headers
+    }
+    let history = [
+      RecordHeader("millrace-attempt", "3"), RecordHeader("millrace-due", "1767225600000"),
+      RecordHeader("millrace-cause", "2026-01-01T00:00:00Z timeout: the database did not answer"),
+    ]
+    let died = [
+      RecordHeader("millrace-reason", "attempts-exhausted"), RecordHeader("millrace-detail", "gave up"),
+      RecordHeader("millrace-remedy", "look"), RecordHeader("millrace-dead-at", "1767225600000"),
+    ]
+    let type = "dev.millrace.refunds.entitlement.revoked"
+    let audit = AuditRecord(
+      run: "1f0c", .replay, .ended(part: "0", result: .done, counts: []), by: "ann", source: "millrace",
+      at: Fixture.signedDate
+    ).producerRecord(prefix: "t-")
+    let decoded = #"{"notificationType":"REFUND","bundleId":"com.example.app","originalTransactionId":"7"}"#
+    let table: [(topic: String, value: String, headers: [RecordHeader], first: String)] = [
+      ("t-appstore.events.refunds", row, event(type, "millrace/refunds"), "entitlement.revoked"),
+      ("t-appstore.subscriptions", row, [], "row: active"),
+      (
+        "t-appstore.decoded.notifications", decoded,
+        event("dev.millrace.decoded.notification", "millrace/decoder/notification"), "REFUND"
+      ),
+      (
+        "t-appstore.decoded.transactions", row,
+        event("dev.millrace.decoded.transaction", "millrace/decoder/transaction"), "decoded.transaction: active"
+      ),
+      ("t-millrace.webhook-crm.retry.10s", row, event(type, "millrace/refunds", history), "entitlement.revoked"),
+      (
+        "t-millrace.webhook-crm.dead-letters", row, event(type, "millrace/refunds", history + died),
+        "entitlement.revoked"
+      ),
+      (audit.topic, String(decoding: audit.value ?? [], as: UTF8.self), audit.headers, "replay: done"),
+    ]
+    for (topic, value, headers, first) in table {
+      let view = RecordView(
+        ProducerRecord(topic: topic, key: Array("7".utf8), value: Array(value.utf8), headers: headers).read())
+      #expect(view.row[0].text == first, "\(topic)")
+      #expect(view.problems.isEmpty, "\(topic): \(view.problems)")
+      #expect(view.withoutPayload.json["payload"] == nil && view.json["payload"] != nil, "\(topic)")
+      #expect(view.jsonLine.hasPrefix(first.hasPrefix("row") ? "{\"status\"" : "{\"type\""), "\(view.jsonLine)")
+    }
+    let delayed = RecordView(
+      ProducerRecord(topic: table[4].topic, value: Array(row.utf8), headers: table[4].headers).read())
+    #expect(delayed.worker == "webhook-crm" && delayed.attempts == 3 && delayed.bundleId == "com.example.app")
+    #expect(delayed.notes.first?.text.hasPrefix("webhook-crm: 3 attempts, due 2026-01-01T00:00:00Z, ") == true)
+    #expect(delayed.notes.first?.text.hasSuffix("timeout: the database did not answer") == true)
+    let dead = RecordView(
+      ProducerRecord(topic: table[5].topic, value: Array(row.utf8), headers: table[5].headers).read())
+    #expect(dead.json.string("reason") == "attempts-exhausted: gave up", "\(dead.jsonLine)")
+    // On a topic of notifications any producer may have written these headers.
+    let foreign = RecordView(
+      ProducerRecord(topic: "t-appstore.events.refunds", value: Array(row.utf8), headers: table[4].headers).read())
+    #expect(foreign.attempts == nil && foreign.worker == "refunds")
+  }
+
+  @Test("text is not cut")
+  func long() throws {
+    let long = String(repeating: "x", count: 5_000)
+    #expect(RecordView(ProducerRecord(topic: "t", value: Array(long.utf8)).read()).text == long)
   }
 
   @Test("a record cannot control the terminal or break the JSON")

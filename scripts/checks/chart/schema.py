@@ -108,7 +108,9 @@ def rows(page):
             section = heading[1]
         elif section and line.startswith("| `"):
             cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-            yield section, cells[0].strip("`"), cells[2], cells[3].strip("`"), cells[4]
+            # The table of workers with other defaults has two columns.
+            if len(cells) == 5:
+                yield section, cells[0].strip("`"), cells[2], cells[3].strip("`"), cells[4]
 
 
 def worker_schema(config, section):
