@@ -29,6 +29,7 @@ package struct HTTPWorkerCommand: AsyncParsableCommand {
   var workers: [String] = []
 
   @OptionGroup var process: ProcessOptions
+  @OptionGroup var dryRun: DryRunOptions
 
   /// Creates the command.
   package init() {}
@@ -36,7 +37,10 @@ package struct HTTPWorkerCommand: AsyncParsableCommand {
   /// Runs the workers until the process is told to shut down.
   package func run() async throws {
     try await process.run("millrace-worker", workers: [WebhookWorker.settingsForm(named: "webhook-<name>")]) {
-      try await WorkerProcess.run(HTTPWorker.self, and: [WebhookWorker.self], $0, only: workers)
+      guard let shown = dryRun.dryRun else {
+        return try await WorkerProcess.run(HTTPWorker.self, and: [WebhookWorker.self], $0, only: workers)
+      }
+      return try await WorkerProcess.dryRun(HTTPWorker.self, and: [WebhookWorker.self], $0, showing: shown)
     }
   }
 }
