@@ -29,6 +29,7 @@ package struct HTTPWorkerCommand: AsyncParsableCommand {
   var workers: [String] = []
 
   @OptionGroup var process: ProcessOptions
+  @OptionGroup var dryRun: DryRunOptions
 
   /// Creates the command.
   package init() {}
@@ -38,7 +39,10 @@ package struct HTTPWorkerCommand: AsyncParsableCommand {
     try await process.run(
       "millrace-worker", workers: [HTTPWorker.settingsForm, WebhookWorker.settingsForm(named: "webhook-<name>")]
     ) {
-      try await WorkerProcess.run(HTTPWorker.self, and: [WebhookWorker.self], $0, only: workers)
+      guard let shown = dryRun.dryRun else {
+        return try await WorkerProcess.run(HTTPWorker.self, and: [WebhookWorker.self], $0, only: workers)
+      }
+      return try await WorkerProcess.dryRun(HTTPWorker.self, and: [WebhookWorker.self], $0, showing: shown)
     }
   }
 }

@@ -58,7 +58,10 @@ final class ModelEndpoint: HTTPExchange {
       return Self.answer(fault == .crashesOnGarbage ? 500 : 400)
     }
     guard case .object(let data)? = json["data"] else { return Self.answer(422) }
-    return decide(data, number)
+    let answer = decide(data, number)
+    guard request.headers["millrace-dry-run"] != nil else { return answer }
+    let confirmed = APIHeaders(answer.headers.fields + [.init(name: "millrace-dry-run", value: "1")])
+    return ExchangeAnswer(status: answer.status, headers: confirmed, body: answer.body)
   }
 
   private func decide(_ data: JSONObject, _ number: Int) -> ExchangeAnswer {
@@ -136,7 +139,8 @@ final class ModelEndpoint: HTTPExchange {
       (.acceptsWithoutSignature, [.signatureMissing]),
       (.ignoresSignature, [.signatureMissing, .signatureWrong, .signatureBody, .signatureOld]),
       (.ignoresBody, [.signatureBody]), (.ignoresTime, [.signatureOld]), (.knowsOneSignature, [.signatureRotated]),
-      (.isRandom, [.idempotence]), (.addsMembers, [.answer, .signatureRotated, .types]), (.isSilent, [.answer]),
+      (.isRandom, [.idempotence, .dryRun]), (.addsMembers, [.answer, .signatureRotated, .types]),
+      (.isSilent, [.answer]),
       (.failsTimers, [.timer]), (.refusesUnknownTypes, [.unknown]), (.crashesOnGarbage, [.malformed]),
       (.refusesWith400, [.signatureMissing, .signatureWrong, .signatureBody, .signatureOld]),
       (.failsVersionOne, [.versionOne]), (.failsFailedCalls, [.callResult]), (.failsStates, [.state]),

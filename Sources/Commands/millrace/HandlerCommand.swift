@@ -41,8 +41,11 @@ struct HandlerCommand: AsyncParsableCommand {
       let command = self
       try await conclude(finishesOnSignal: true) { console in
         let asJSON = command.output.wantsJSON(console)
-        return try await command.target.with(command.shared) { endpoint, samples, _ in
-          var check = HandlerCheck(endpoint, samples, clock: .system) { finding in
+        return try await command.target.with(command.shared) { endpoint, samples, configuration in
+          let entry = command.target.worker.flatMap { configuration.workers[$0] }
+          var check = HandlerCheck(
+            endpoint, samples, hasDryRuns: entry?.handler.dryRuns ?? false, clock: .system
+          ) { finding in
             if asJSON { try console.out.line(finding.jsonLine) } else { try console.out.lines(finding.lines) }
           }
           return try await check.run().status

@@ -22,14 +22,7 @@ struct PostgresCommand: ParsableCommand {
   private static let name = "millrace-postgres"
 
   /// The path of the program; nil if it is not installed.
-  static var program: String? {
-    // Without /proc only PATH is searched.
-    let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let folders =
-      [own.map { URL(filePath: $0).deletingLastPathComponent().path }].compactMap(\.self)
-      + (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
-    return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
-  }
+  static var program: String? { InstalledProgram.path(of: name) }
 
   func run() throws {
     if let program = Self.program {

@@ -22,10 +22,11 @@ struct ReplayCommand: AsyncParsableCommand {
         millrace replay --worker winback --family subscriptions --since 2h --reapply "the price was wrong until 14:00"
         millrace replay --to-topic copies --topic appstore.notifications.refunds --app com.example.app --rate 100
         millrace replay list
+        millrace replay status 1f0c
         millrace replay pause 1f0c
       """,
     subcommands: [
-      Start.self, List.self, PauseCommand<Options>.self, Resume.self, StopCommand<Options>.self,
+      Start.self, List.self, Status.self, PauseCommand<Options>.self, Resume.self, StopCommand<Options>.self,
     ], defaultSubcommand: Start.self)
 
   /// The options of every subcommand.
@@ -65,6 +66,16 @@ struct ReplayCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Run handlers again on handled records, for this reason.", valueName: "why"))
     var reapply: String?
 
+    @Option(
+      help: ArgumentHelp(
+        "With --reapply --dry-run: the worker's program; by default the one that ships with Millrace.",
+        valueName: "path"))
+    var program: String?
+
+    @Option(
+      help: ArgumentHelp("With --reapply --dry-run: the number of differences to show.", valueName: "count"))
+    var show: Int?
+
     @OptionGroup var selecting: SelectionOptions
     @OptionGroup var pace: PaceOptions
     @OptionGroup var commanding: CommandingOptions
@@ -77,6 +88,10 @@ struct ReplayCommand: AsyncParsableCommand {
       guard (worker == nil) != (toTopic == nil) else {
         throw ValidationError("Pass either --worker or --to-topic.")
       }
+      guard show == nil && program == nil || (reapply != nil && pace.dryRun && worker != nil) else {
+        throw ValidationError("--show and --program need --worker, --reapply and --dry-run.")
+      }
+      guard show ?? 0 >= 0 else { throw ValidationError("--show must be 0 or more.") }
     }
 
     func run() async throws {
@@ -92,6 +107,20 @@ struct ReplayCommand: AsyncParsableCommand {
           reapply: command.reapply, rate: command.pace.rate, limit: command.pace.limit)
         let plan = try await replay.plan(request)
         let asJSON = command.options.output.wantsJSON(console)
+        if command.pace.dryRun, command.reapply != nil, let worker = command.worker {
+          let commands = try await replay.commands(for: plan)
+          guard !commands.isEmpty else {
+            console.err.note("No records match.")
+            return .success
+          }
+          console.err.note(
+            "Running the handlers of \(worker) without effects. What a Swift handler does outside of `once` and the "
+              + "clients of its setup cannot be stopped.")
+          let report = try InstalledProgram.dryRun(
+            commands, of: worker, by: command.program, showing: command.show ?? 0, configuration)
+          try console.out.lines(asJSON ? [report.jsonLine] : report.lines(usesColor: console.out.usesColor))
+          return .success
+        }
         if command.pace.dryRun {
           let survey = try await replay.survey(plan)
           let out = console.out
@@ -137,6 +166,37 @@ struct ReplayCommand: AsyncParsableCommand {
           try out.lines(
             TextTable.lines(ReplayRun.columns, rows: runs.map(\.row), lineWidth: out.width, usesColor: out.usesColor))
         }
+        return .success
+      }
+    }
+  }
+
+  struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Show a run and what became of its records.",
+      discussion: """
+        Counts what the worker has done so far. Also shows other runs of the audit trail, such as requeues. Reads the \
+        worker's ledger.
+
+        Examples:
+          millrace replay status 1f0c
+          millrace replay status 1f0c --json | jq .outcome.waiting
+        """)
+
+    @Argument(help: ArgumentHelp("The run's ID or a unique prefix of it.", valueName: "run"))
+    var run: String
+
+    @OptionGroup var options: Options
+
+    func run() async throws {
+      let command = self
+      try await conclude { console in
+        let (replay, _) = try await command.options.connect(console: console)
+        let status = try await replay.status(of: command.run)
+        let out = console.out
+        try out.lines(
+          command.options.output.wantsJSON(console)
+            ? [status.jsonLine] : status.lines(usesColor: out.usesColor))
         return .success
       }
     }

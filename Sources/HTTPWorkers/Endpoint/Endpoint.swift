@@ -18,12 +18,15 @@ package struct Endpoint: Sendable {
   package var signature: WebhookSignature
   /// Sends the requests.
   package var exchange: any HTTPExchange
+  /// Whether requests must have no effect.
+  package var isDryRun = false
 
   /// Creates an endpoint.
   package init(
     url: String, payload: HandlerSettings.Payload, timeout: Duration, signature: WebhookSignature,
-    exchange: any HTTPExchange
+    exchange: any HTTPExchange, isDryRun: Bool = false
   ) {
+    self.isDryRun = isDryRun
     self.url = url
     self.payload = payload
     self.timeout = timeout
@@ -65,7 +68,7 @@ package struct Endpoint: Sendable {
   package func request(
     _ request: HandlerRequest, trace: String?, now: Timestamp, limit: Duration
   ) -> ExchangeRequest {
-    let body = request.body(deadline: now + limit)
+    let body = request.body(deadline: now + limit, isDryRun: isDryRun)
     var headers: [APIHeaders.Field] = [
       .init(name: "content-type", value: "application/cloudevents+json"),
       .init(name: "accept", value: "application/json"),
@@ -75,6 +78,7 @@ package struct Endpoint: Sendable {
     headers += signature.headers(id: request.id, time: now.millisecondsSince1970 / 1_000, body: body).map {
       .init(name: $0.name, value: $0.value)
     }
+    if isDryRun { headers.append(.init(name: DryRunJournal.header, value: "1")) }
     if let trace { headers.append(.init(name: "traceparent", value: trace)) }
     return ExchangeRequest(method: .post, url: url, headers: APIHeaders(headers), body: body)
   }

@@ -55,6 +55,7 @@ final class EndpointSource: Sendable {
   private let parallelism: Int
   private let longestRequest: Duration?
   private let given: (any HTTPExchange)?
+  private let dryRun: DryRunJournal?
   private let clock: MillraceClock
   private let logger: Logger
   private let environment: [String: String]
@@ -71,7 +72,7 @@ final class EndpointSource: Sendable {
   /// - Throws: ``MillraceError`` that names the file that could not be used.
   init(
     _ name: String, _ configuration: MillraceConfiguration, parallelism: Int, longestRequest: Duration? = nil,
-    exchange given: (any HTTPExchange)? = nil,
+    exchange given: (any HTTPExchange)? = nil, dryRun: DryRunJournal? = nil,
     environment: [String: String] = ProcessInfo.processInfo.environment, clock: MillraceClock = .system, logger: Logger
   ) throws(MillraceError) {
     let handler = try configuration.endpoint(of: name) ?? HandlerSettings()
@@ -86,13 +87,14 @@ final class EndpointSource: Sendable {
       exchange = given
     } else {
       let made = try Self.connect(handler, of: name, parallelism)
-      (exchange, connections) = (made, made)
+      (exchange, connections) = (dryRun?.guarding(made) ?? made, made)
     }
     self.name = name
     self.file = configuration.file
     self.parallelism = parallelism
     self.longestRequest = longestRequest
     self.given = given
+    self.dryRun = dryRun
     self.clock = clock
     self.logger = logger
     self.environment = environment
@@ -101,7 +103,7 @@ final class EndpointSource: Sendable {
         handler: handler,
         endpoint: Endpoint(
           url: url, payload: handler.effectivePayload, timeout: handler.effectiveTimeout, signature: signature,
-          exchange: exchange),
+          exchange: exchange, isDryRun: dryRun != nil),
         watched: watched, seen: seen, checked: clock.now, connections: connections, certificates: certificates))
   }
 
@@ -147,11 +149,11 @@ final class EndpointSource: Sendable {
       if let old = state.connections, certificates != state.certificates {
         let made = try Self.connect(handler, of: name, parallelism)
         state.retired.append((old, now.advanced(by: state.endpoint.timeout * 2)))
-        (exchange, state.connections, state.certificates) = (made, made, certificates)
+        (exchange, state.connections, state.certificates) = (dryRun?.guarding(made) ?? made, made, certificates)
       }
       state.endpoint = Endpoint(
         url: url, payload: handler.effectivePayload, timeout: handler.effectiveTimeout, signature: signature,
-        exchange: exchange)
+        exchange: exchange, isDryRun: dryRun != nil)
       state.handler = handler
       logger.info("the handler has changed; requests use its new settings")
       warn(about: handler)

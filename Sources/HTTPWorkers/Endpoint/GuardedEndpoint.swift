@@ -25,6 +25,13 @@ struct GuardedEndpoint: Sendable {
     let metrics = HTTPWorkerMetrics(worker: setup.name, factory: setup.metrics)
     self.metrics = metrics
     let (name, logger) = (setup.name, setup.logger)
+    let declared = try setup.configuration.endpoint(of: name)?.dryRuns ?? false
+    guard setup.dryRun == nil || declared else {
+      throw MillraceError(
+        .configuration, "the endpoint of \(name) does not declare that it supports dry runs, so it would act",
+        at: "\(Endpoint.place(of: name)).dryRuns",
+        remedy: "implement them, check them with millrace handler check, and set it to true")
+    }
     let url = URLMask.text(try setup.configuration.endpoint(of: name)?.url ?? "")
     let gate = CircuitGate(clock: setup.clock) { status in
       metrics.isOpen(status.isOpen)
@@ -39,7 +46,7 @@ struct GuardedEndpoint: Sendable {
     let source = try EndpointSource(
       setup.name, setup.configuration, parallelism: policy.parallelism * setup.configuration.topics.lanes,
       longestRequest: policy.handlerTimeout - Self.margin, exchange: setup.host == nil ? setup.http : nil,
-      logger: setup.logger)
+      dryRun: setup.dryRun, logger: setup.logger)
     self.source = source
     setup.host?.whenClosing { await source.close() }
     setup.host?.add(.endpoint(of: setup.name, gate))

@@ -66,16 +66,17 @@ package struct HandlerRequest: Sendable, Hashable {
 
   /// Returns the body.
   /// - Parameter deadline: The real time at which the worker stops waiting for the response.
-  package func body(deadline: Timestamp) -> [UInt8] {
-    let data: JSON = [
+  package func body(deadline: Timestamp, isDryRun: Bool = false) -> [UInt8] {
+    var data: JSONObject = [
       "kind": .string(kind.rawValue), "worker": .string(worker), "key": .string(key),
       "attempt": .integer(Int64(attempt)), "replay": .bool(isReplay), "reapply": .bool(isReapply),
       "deadline": .string(deadline.rfc3339), "state": state, kind.member: .object(subject),
     ]
+    if isDryRun { data["dryRun"] = true }
     let event: JSONObject = [
       "specversion": "1.0", "id": .string(id), "source": .string("millrace/\(worker)"),
       "type": .string("dev.millrace.worker.\(kind.rawValue)"), "subject": .string(key), "time": .string(time.rfc3339),
-      "datacontenttype": "application/json", "data": data,
+      "datacontenttype": "application/json", "data": .object(data),
     ]
     return event.serialized()
   }

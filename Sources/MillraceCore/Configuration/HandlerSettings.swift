@@ -22,6 +22,8 @@ package struct HandlerSettings: Sendable, Hashable {
   package var timeout: Duration?
   /// How much of a notification the endpoint receives; nil: `decoded`.
   package var payload: Payload?
+  /// Whether the endpoint has no effect if a request is a dry run; nil: false.
+  package var dryRuns: Bool?
   /// The trusted certificates; nil: the system's certificates.
   package var certificateAuthorityFile: String?
   /// The client certificate; nil: none.
@@ -80,6 +82,10 @@ extension WorkerEntry {
       "handler.payload", \.handler.payload, .choice,
       "`full`: the decoded payloads and Apple's signed token. `decoded` (the default): no token. `minimal`: identifiers, "
         + "type, app, environment and dates."),
+    Setting(
+      "handler.dryRuns", \.handler.dryRuns, .boolean,
+      "Whether the endpoint decides without an effect if a request has the header `millrace-dry-run`, and answers with "
+        + "it. Then `millrace replay --reapply --dry-run` works. `millrace handler check` tests it."),
     Setting(
       "handler.certificateAuthorityFile", \.handler.certificateAuthorityFile, .path,
       "PEM file of the certificates that the endpoint's certificate must lead to. Unset: the system's."),

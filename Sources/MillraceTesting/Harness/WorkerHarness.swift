@@ -89,13 +89,16 @@ public actor WorkerHarness {
   private nonisolated let time: ManualClock
   private let worker: String
   private let runtime: WorkerRuntime
+  private let makeDryRuntime: @Sendable (OverlayLog, DryRunJournal) async throws -> WorkerRuntime
   private let patience: Duration
   private var fixtures: NotificationFixtures
 
   private init(
     log: InMemoryLog, topics: WorkerTopics, time: ManualClock, worker: String, runtime: WorkerRuntime,
-    patience: Duration, fixtures: NotificationFixtures
+    makeDryRuntime: @escaping @Sendable (OverlayLog, DryRunJournal) async throws -> WorkerRuntime, patience: Duration,
+    fixtures: NotificationFixtures
   ) {
+    self.makeDryRuntime = makeDryRuntime
     self.log = log
     self.topics = topics
     self.time = time
@@ -142,14 +145,18 @@ public actor WorkerHarness {
     for name in Set(topics.others + topics.outputTopics + setup.tables) {
       try log.createTopic(name, partitions: 1)
     }
-    let runtime = try await WorkerProcess.runtime(
-      type, as: identity, configuration, policy, log: log, exchange: setup.appStore ?? NoAppStore(),
-      metrics: setup.metrics ?? NOOPMetricsHandler.instance, verifier: fixtures.verifier,
-      credentials: setup.appStore == nil ? [:] : try fixtures.credentials(), settings: setup.settings,
-      clock: time.clock, logger: Logger(label: identity.name) { _ in SwiftLogNoOpLogHandler() })
+    let credentials = setup.appStore == nil ? [:] : try fixtures.credentials()
+    let make = { @Sendable [configuration, policy] (log: any RecordLog, journal: DryRunJournal?) in
+      try await WorkerProcess.runtime(
+        type, as: identity, configuration, policy, log: log, exchange: setup.appStore ?? NoAppStore(),
+        metrics: setup.metrics ?? NOOPMetricsHandler.instance, verifier: fixtures.verifier,
+        credentials: credentials, settings: setup.settings, dryRun: journal,
+        clock: time.clock, logger: Logger(label: identity.name) { _ in SwiftLogNoOpLogHandler() })
+    }
+    let runtime = try await make(log, nil)
     let harness = WorkerHarness(
-      log: log, topics: topics, time: time, worker: identity.name, runtime: runtime, patience: setup.patience,
-      fixtures: fixtures)
+      log: log, topics: topics, time: time, worker: identity.name, runtime: runtime, makeDryRuntime: make,
+      patience: setup.patience, fixtures: fixtures)
     try await withThrowingTaskGroup(of: Bool.self) { group in
       group.addTask {
         try await runtime.run()
@@ -178,6 +185,17 @@ public actor WorkerHarness {
     try log.append(fixture.producerRecord)
     try await settle()
     return fixture
+  }
+
+  /// Writes notifications, and then waits until the worker is idle.
+  package func receive(contentsOf types: [NotificationTypeV2]) async throws {
+    var fixtures = fixtures
+    for type in types {
+      let fixture = try await fixtures.next(SampleKind(type), signedDate: time.clock.wallTime) { _ in }
+      try log.append(fixture.producerRecord)
+    }
+    self.fixtures = fixtures
+    try await settle()
   }
 
   /// Writes the same notification again, as Apple's retries do, and waits until the worker is idle.
@@ -228,6 +246,14 @@ public actor WorkerHarness {
 
   /// Returns all records ever written to the retry topics, by topic in the order of their delays.
   public func delayed() -> [[ConsumerRecord]] { topics.retries.map { log.records(in: $0) } }
+
+  /// Executes the commands of a replay without effects, beside the worker that runs.
+  package func dryRun(
+    _ commands: [OperationCommand], showing shown: Int = 0, memoryLimit: Int = DryRun.memoryLimit
+  ) async throws -> DryRunReport {
+    try await DryRun.run(
+      commands, of: topics, on: log, showing: shown, memoryLimit: memoryLimit, runtime: makeDryRuntime)
+  }
 
   /// Waits until the worker has read all records, and no record is with a handler or waits for its commit.
   /// - Throws: ``HarnessError/restless(after:)`` if that takes longer than ``Setup/patience``.

@@ -158,6 +158,8 @@ public struct WorkerSetup: Sendable {
   package let host: WorkerHost?
   /// The destination of the worker's own metrics.
   package let metrics: any MetricsFactory
+  /// Set if handlers run without effects. ``http`` then refuses requests.
+  package let dryRun: DryRunJournal?
 
   /// Creates a setup for tests.
   /// - Parameter settings: The worker's settings. If nil, the configuration has them.
@@ -172,8 +174,10 @@ public struct WorkerSetup: Sendable {
 
   init(
     name: String, configuration: MillraceConfiguration, settings: (any WorkerSettings)?, clock: MillraceClock,
-    logger: Logger, http: any HTTPExchange, log: (any RecordLog)?, host: WorkerHost?, metrics: any MetricsFactory
+    logger: Logger, http: any HTTPExchange, log: (any RecordLog)?, host: WorkerHost?, metrics: any MetricsFactory,
+    dryRun: DryRunJournal? = nil
   ) {
+    self.dryRun = dryRun
     self.host = host
     self.metrics = metrics
     self.given = settings

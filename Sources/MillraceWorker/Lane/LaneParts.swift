@@ -25,6 +25,7 @@ struct LaneParts: Sendable {
   var clock: MillraceClock
   var metrics: WorkerMetrics
   var failures: FailureLog
+  var dryRun: DryRunJournal?
   var logger: Logger
 
   var readRetry: TopicReadRetry { TopicReadRetry(topics: topics, log: log, clock: clock, logger: logger) }
@@ -52,6 +53,6 @@ struct LaneParts: Sendable {
   var rules: LaneRules {
     LaneRules(
       policy: policy, topics: topics, planner: planner, deadline: deadline, erasure: erasure, metrics: metrics,
-      failures: failures, logger: logger)
+      failures: failures, dryRun: dryRun, logger: logger)
   }
 }

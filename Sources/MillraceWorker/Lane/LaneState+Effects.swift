@@ -65,10 +65,11 @@ extension LaneState {
 
   /// Finishes a record of an erased customer without an outcome.
   mutating func drop(_ job: LaneJob, _ item: LaneItem) {
-    var write = LaneWrite(lane: epoch, finishes: item.position)
+    var write = LaneWrite(
+      lane: epoch, finishes: item.position, entries: entries(counting: .skipped, of: item))
     // Later records of the key may wait for this one. A record that only claims an id must not block the genuine one.
     if case .delayed? = ledger[item.ledgerID]?.state {
-      write.entries = ledger.entries(
+      write.entries += ledger.entries(
         resolving: item, as: Handled(.done(digest: OutcomeDigest().value), at: item.firstWritten), isStrict: isStrict)
     }
     rules.metrics.skipped(LedgerVerdict.Skip.erased.rawValue, type: item.typeLabel)

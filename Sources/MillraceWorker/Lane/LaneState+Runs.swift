@@ -46,7 +46,8 @@ extension LaneState {
     case .skip(let reason):
       rules.metrics.skipped(reason.rawValue, type: item.typeLabel)
       decided(job)
-      return submit(LaneWrite(lane: epoch, finishes: item.position))
+      return submit(
+        LaneWrite(lane: epoch, finishes: item.position, entries: entries(counting: .skipped, of: item)))
     }
     if watch.isPoisoned(item.position) {
       return finish(job, item, rules.planner.crashed(item, now: now), began: now, now: now)
@@ -222,11 +223,21 @@ extension LaneState {
       if PlantedFault.delayedRecordLost.isActive, case .delayed = plan.ending { write.records = [] }
     #endif
     if !plan.states.isEmpty { write.records += ledger.rows(plan) }
-    write.entries = ledger.entries(
+    if let ending = plan.runEnding(replacing: job.replacing, isDryRun: rules.dryRun != nil) {
+      write.entries = entries(counting: ending, of: item, events: isUnchanged ? 0 : plan.events.count)
+      rules.dryRun?.ended(item, ending, write.records)
+    }
+    write.entries += ledger.entries(
       plan, of: item, replacing: job.replacing, began: began, isStrict: isStrict, at: now)
     count(plan, of: item, isUnchanged: isUnchanged, now: now)
     decided(job)
     submit(write)
+  }
+
+  /// Returns the entries that count a record that has ended for the run that sent it.
+  func entries(counting ending: RunOutcome.Ending, of item: LaneItem, events: Int = 0) -> [LedgerEntry] {
+    guard let run = item.replay?.id, !run.isEmpty else { return [] }
+    return ledger.entries(counting: RunOutcome.counts(of: run, ending, events: events))
   }
 
   private func count(_ plan: OutcomePlan, of item: LaneItem, isUnchanged: Bool, now: Timestamp) {

@@ -17,6 +17,8 @@ struct LaneRules: Sendable {
   /// Counts what the lane decides.
   var metrics: WorkerMetrics
   var failures: FailureLog
+  /// Notes what a dry run shows; nil outside of dry runs.
+  var dryRun: DryRunJournal?
   var logger: Logger
 }
 
@@ -340,7 +342,9 @@ extension LaneState {
   private mutating func move(_ item: LaneItem, to delayIndex: Int, now: Timestamp) {
     var write = LaneWrite(lane: epoch, finishes: item.position)
     switch ledger.verdict(for: item.ledgerID, arriving: item.arrival, reapply: item.reapply) {
-    case .skip(let reason): rules.metrics.skipped(reason.rawValue, type: item.typeLabel)
+    case .skip(let reason):
+      rules.metrics.skipped(reason.rawValue, type: item.typeLabel)
+      write.entries = entries(counting: .skipped, of: item)
     case .reapply: write.records = [rules.planner.moved(item, to: delayIndex, now: now)]
     case .run(let attempt):
       write.records = [rules.planner.moved(item, to: delayIndex, now: now)]

@@ -39,7 +39,9 @@ package struct LaneDivision: Sendable, Hashable {
     switch entry.name.kind {
     case .owner: return []
     // Each of the new ledgers gets an identity of its own. Readers add the other counters of all lanes.
-    case .counter: return LedgerIdentity.isReserved(entry.name.text) ? [] : [lane]
+    case .counter:
+      let name = entry.name.text
+      return LedgerIdentity.isReserved(name) && !RunOutcome.isCounter(name) ? [] : [lane]
     case .handled, .tail, .page, .erasure, .effect, .timer, .state:
       return entry.recordKey.map { lanes(of: Array($0), in: lane) } ?? parts(of: lane)
     }

@@ -97,7 +97,8 @@ extension Ledger {
     }
   }
 
-  private func entries(counting counts: [String: Int64]) -> [LedgerEntry] {
+  /// Returns the entries that add to counters.
+  func entries(counting counts: [String: Int64]) -> [LedgerEntry] {
     counts.sorted { $0.key < $1.key }.map { adding($0.value, to: $0.key) }
   }
 

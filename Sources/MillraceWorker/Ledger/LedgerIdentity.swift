@@ -9,7 +9,7 @@ struct LedgerIdentity: Sendable, Hashable {
   var offset: Int64
 
   // Counters, because earlier versions read and keep counters, and a new kind of entry would stop them.
-  private static let reserved = "millrace/"
+  static let reserved = "millrace/"
   private static let prefix = reserved + "ledger/"
 
   init(number: UInt64, offset: Int64) { (self.number, self.offset) = (number, offset) }

@@ -33,6 +33,7 @@ struct WorkerCommand<Worker: NotificationWorker>: AsyncParsableCommand {
   }
 
   @OptionGroup var process: ProcessOptions
+  @OptionGroup var dryRun: DryRunOptions
 
   @Flag(help: "Print the reference of the worker's own settings as Markdown, and exit.")
   var reference = false
@@ -40,6 +41,9 @@ struct WorkerCommand<Worker: NotificationWorker>: AsyncParsableCommand {
   func run() async throws {
     let form = Worker.settingsForm
     guard !reference else { return print(ConfigurationReference.settings(form), terminator: "") }
-    try await process.run(Worker.name, workers: [form]) { try await WorkerProcess.run(Worker.self, $0) }
+    try await process.run(Worker.name, workers: [form]) { configuration in
+      guard let shown = dryRun.dryRun else { return try await WorkerProcess.run(Worker.self, configuration) }
+      return try await WorkerProcess.dryRun(Worker.self, configuration, showing: shown)
+    }
   }
 }

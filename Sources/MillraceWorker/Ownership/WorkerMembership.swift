@@ -112,7 +112,7 @@ struct WorkerMembership: Sendable {
         records: OutcomeRecords(topics: parts.topics, prefix: parts.prefix), schedule: parts.policy.schedule),
       handler: parts.handler, deadline: parts.deadline, erasure: parts.erasure,
       committer: committer, limits: limits,
-      clock: parts.clock, metrics: parts.metrics, failures: failures, logger: parts.logger)
+      clock: parts.clock, metrics: parts.metrics, failures: failures, dryRun: parts.dryRun, logger: parts.logger)
   }
 
   private var readerOptions: LogReaderOptions {

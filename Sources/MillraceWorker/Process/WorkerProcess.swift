@@ -95,14 +95,16 @@ package enum WorkerProcess {
   /// - Parameters:
   ///   - givenDecoder: A decoder for benchmarks, which may omit verification.
   ///   - settings: The worker's settings, for tests. If nil, the configuration has them.
+  ///   - dryRun: Set if handlers run without effects. `log` is then an ``OverlayLog``.
   package static func runtime<Worker: NotificationWorker>(
     _ type: Worker.Type, as given: WorkerIdentity? = nil, _ configuration: MillraceConfiguration,
     _ policy: WorkerPolicy, log: any RecordLog,
     exchange: any HTTPExchange, metrics factory: any MetricsFactory = MetricsSystem.factory,
     verifier givenVerifier: SignedDataVerifier? = nil, decoder givenDecoder: (any NotificationDecoding)? = nil,
     credentials: [String: APICredentials] = [:], instance: String? = nil, settings: (any WorkerSettings)? = nil,
-    host: WorkerHost? = nil, clock: MillraceClock, logger: Logger
+    host: WorkerHost? = nil, dryRun: DryRunJournal? = nil, clock: MillraceClock, logger: Logger
   ) async throws -> WorkerRuntime {
+    let exchange = dryRun?.guarding(exchange) ?? exchange
     let identity = given ?? Worker.identity
     let metrics = WorkerMetrics(worker: identity.name, factory: factory)
     let verifier =
@@ -119,7 +121,9 @@ package enum WorkerProcess {
         metadata: ["workers": "\(shares.undeclared.joined(separator: ", "))"])
     }
     let budget = APIBudget(
-      limits: .divided(by: configuration.appStore.limitDivisor), share: configuration.appStore.share,
+      // Calls of a dry run are not made, so none has to wait.
+      limits: .divided(by: configuration.appStore.limitDivisor * (dryRun == nil ? 1 : 1e-6)),
+      share: configuration.appStore.share,
       division: { shares.part(at: $0) }, part: 0, clock: clock
     ) { newPauses.yield($0) }
     let topics = WorkerTopics(type, as: identity, configuration, policy)
@@ -132,28 +136,28 @@ package enum WorkerProcess {
     let worker = try await Worker(
       WorkerSetup(
         name: identity.name, configuration: configuration, settings: settings, clock: clock, logger: logger,
-        http: exchange, log: log, host: host, metrics: factory))
+        http: exchange, log: log, host: host, metrics: factory, dryRun: dryRun))
+    let handler = LaneHandler(
+      worker, name: identity.name, decoder: decoder, policy: policy,
+      tools: HandlerTools(
+        clock: clock, clients: clients, ledgers: WorkerLedgers(topics: topics, log: log), logger: logger),
+      metrics: metrics)
     return WorkerRuntime(
       WorkerRuntime.Parts(
         name: identity.name, log: log, topics: topics,
         prefix: configuration.topics.prefix, policy: policy,
-        commit: try configuration.kafka.commit(on: log.description),
+        commit: dryRun == nil ? try configuration.kafka.commit(on: log.description) : .atLeastOnce,
         instance: instance ?? configuration.instance(of: identity.name),
-        staticMember: configuration.staticMember(of: identity.name),
+        staticMember: dryRun == nil ? configuration.staticMember(of: identity.name) : nil,
         onStop: configuration.onStop(of: identity.name),
-        handler: LaneHandler(
-          worker, name: identity.name, decoder: decoder, policy: policy,
-          tools: HandlerTools(
-            clock: clock, clients: clients, ledgers: WorkerLedgers(topics: topics, log: log), logger: logger),
-          metrics: metrics),
+        handler: dryRun.map { DryRunHandler(handler, $0) } ?? handler,
         deadline: { Worker.deadline(of: $0, receivedAt: $1) }, erasure: try ErasureRules(configuration.privacy),
         budget: budget,
         pauses: PauseChannel(
           topic: topics.control, log: log, pauses: pauses, budget: budget, logger: logger
         ) { metrics.unreadable($0, because: $1, logger) },
-        clock: clock, metrics: metrics, logger: logger))
+        dryRun: dryRun, clock: clock, metrics: metrics, logger: logger))
   }
-
 }
 
 extension WorkerTopics {

@@ -32,6 +32,8 @@ package struct WorkerRuntime: Service {
     var erasure = ErasureRules()
     var budget: APIBudget?
     var pauses: PauseChannel?
+    /// Notes what a dry run shows; nil outside of dry runs.
+    var dryRun: DryRunJournal?
     var clock: MillraceClock
     var metrics: WorkerMetrics
     var logger: Logger

@@ -11,6 +11,8 @@ internal import MillraceWorker
 /// Checks an endpoint. The endpoint cannot tell these requests from real ones, so run it with data that does not matter.
 package struct HandlerCheck {
   private let endpoint: Endpoint
+  /// Whether the endpoint has to support dry runs.
+  private let hasDryRuns: Bool
   private let clock: MillraceClock
   private var samples: HandlerSamples
   private let report: (HandlerFinding) throws -> Void
@@ -19,12 +21,15 @@ package struct HandlerCheck {
   /// The last state that an outcome of the endpoint stored.
   private var stored: JSON?
 
-  /// - Parameter report: Receives each finding at once.
+  /// - Parameters:
+  ///   - hasDryRuns: Whether the configuration declares that the endpoint supports dry runs.
+  ///   - report: Receives each finding at once.
   package init(
-    _ endpoint: Endpoint, _ samples: HandlerSamples, clock: MillraceClock,
+    _ endpoint: Endpoint, _ samples: HandlerSamples, hasDryRuns: Bool = false, clock: MillraceClock,
     report: @escaping (HandlerFinding) throws -> Void
   ) {
     self.endpoint = endpoint
+    self.hasDryRuns = hasDryRuns
     self.samples = samples
     self.clock = clock
     self.report = report
@@ -47,6 +52,7 @@ package struct HandlerCheck {
     try await kinds()
     try await unknown()
     try await malformed()
+    try await dryRun()
     try speed()
     return findings
   }
@@ -214,6 +220,29 @@ package struct HandlerCheck {
     var finding = refused(.malformed, reply, "a body that is not JSON")
     if finding.severity == .failure { finding.remedy = "answer 400: the worker then makes a dead letter" }
     try note(finding)
+  }
+
+  /// Sends a dry run of a request, and then the request. An endpoint that has acted on the first one takes the second one
+  /// for a repetition.
+  private mutating func dryRun() async throws {
+    let request = try await samples.notification(SampleKind(.expired, .voluntary))
+    var dry = endpoint
+    dry.isDryRun = true
+    let first = try await dry.send(request, now: clock.realTime, limit: endpoint.timeout)
+    guard first.response?.headers[DryRunJournal.header] != nil else {
+      return try note(
+        HandlerFinding(
+          .dryRun, hasDryRuns ? .failure : .skipped, "the answer does not confirm the header \(DryRunJournal.header)",
+          remedy: hasDryRuns ? "answer with the same header, or remove handler.dryRuns" : nil))
+    }
+    let second = try await send(request)
+    guard second.response?.headers[DryRunJournal.header] == nil, try Self.isSame(first, second) else {
+      return try note(
+        HandlerFinding(
+          .dryRun, .failure, "a request after its dry run got another outcome, or was taken for a dry run",
+          remedy: "decide in a dry run as usual, and change nothing"))
+    }
+    try note(HandlerFinding(.dryRun, .good, "a dry run has the outcome of the request after it"))
   }
 
   private mutating func speed() throws {

@@ -34,6 +34,8 @@ package struct HandlerFinding: Sendable, Hashable {
     case unknown
     /// A body that is no JSON is refused.
     case malformed
+    /// A dry run is confirmed and has no effect on the next request.
+    case dryRun = "dry-run"
     /// The answers come in time.
     case speed
   }

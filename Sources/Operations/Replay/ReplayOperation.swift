@@ -79,14 +79,29 @@ public struct ReplayOperation: Sendable {
   /// records to turn it into offsets.
   /// - Returns: The run; nil if there is nothing to send.
   package func begin(_ plan: ReplayPlan) async throws -> ReplayRun? {
-    let plan = plan.request.limit == nil ? plan : try await planner.survey(plan).1
-    guard !plan.parts.isEmpty else { return nil }
-    let (request, run, now) = (plan.request, CommandID.new(), clock.wallTime)
-    let why = request.reapply ?? ""
-    let last = try await planner.lastRecords(of: plan)
+    let commands = try await commands(for: plan)
+    guard let first = commands.first else { return nil }
+    let (request, run, now, why) = (plan.request, first.replayID, first.at, first.why)
     var book = RunBook()
-    var records: [ProducerRecord] = []
-    for planned in plan.parts {
+    for command in commands { book.fold(command) }
+    var selection = request.selection.json
+    selection["limit"] = request.limit.map { .integer(Int64($0)) }
+    selection["rate"] = request.rate.map { .integer(Int64($0)) }
+    try await write(
+      AuditRecord(
+        run: run, request.reapply == nil ? .replay : .reapply, .started(parts: commands.count), by: author,
+        source: source, at: now, why: why.isEmpty ? nil : why, target: "\(request.target)", selection: selection),
+      commands.map { OperationsRecord.command($0).producerRecord(operations.topic) })
+    return book[run]
+  }
+
+  /// Returns the commands of a new run: one for each part. If the plan has a limit, reads the records to turn it into
+  /// offsets. Writes nothing.
+  package func commands(for plan: ReplayPlan) async throws -> [OperationCommand] {
+    let plan = plan.request.limit == nil ? plan : try await planner.survey(plan).1
+    let (request, run, now) = (plan.request, CommandID.new(), clock.wallTime)
+    let last = try await planner.lastRecords(of: plan)
+    return plan.parts.map { planned in
       var part = ReplayPart(
         topic: planned.partition.topic, from: planned.offsets.lowerBound, to: planned.offsets.upperBound,
         isReapply: request.reapply != nil)
@@ -98,21 +113,10 @@ public struct ReplayOperation: Sendable {
       case .topic(let name): part.target = name
       }
       let id = CommandID.new()
-      let command = OperationCommand(
-        id: id, run: run, item: id, worker: worker, lane: planned.partition.partition, action: .replay(part), why: why,
-        by: author, at: now)
-      records.append(OperationsRecord.command(command).producerRecord(operations.topic))
-      book.fold(command)
+      return OperationCommand(
+        id: id, run: run, item: id, worker: worker, lane: planned.partition.partition, action: .replay(part),
+        why: request.reapply ?? "", by: author, at: now)
     }
-    var selection = request.selection.json
-    selection["limit"] = request.limit.map { .integer(Int64($0)) }
-    selection["rate"] = request.rate.map { .integer(Int64($0)) }
-    try await write(
-      AuditRecord(
-        run: run, request.reapply == nil ? .replay : .reapply, .started(parts: plan.parts.count), by: author,
-        source: source, at: now, why: why.isEmpty ? nil : why, target: "\(request.target)", selection: selection),
-      records)
-    return book[run]
   }
 
   /// Writes the start of a run, in one transaction if the log supports them, so a run is visible only together with all
