@@ -31,8 +31,7 @@ extension KafkaError {
     if code == .fenced || code == .invalidProducerEpoch {
       return "another program has taken over the same work: let it finish, then run this command again"
     }
-    if code == .timedOut { return "check that the brokers run, then run it again" }
-    if isRetriable { return "check kafka.bootstrapServers and that the brokers run" }
+    if isRetriable || code == .timedOut { return "check kafka.bootstrapServers and that the brokers run" }
     return "look up the code in Kafka's documentation, and check this user's permissions"
   }
 }

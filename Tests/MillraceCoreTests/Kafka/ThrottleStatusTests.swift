@@ -49,6 +49,7 @@ import Testing
     (.timedOut, [.authentication], "check the credentials"),
     (.timedOut, [.connection, .oldSCRAM], "librdkafka 2.6.1 or later, such as Debian 13"),
     (.timedOut, [.connection], "check kafka.bootstrapServers"),
+    (.fenced, [], "another program has taken over"),
   ])
   func `the advice names the clock, the library or the credentials`(
     code: KafkaError.Code, kinds: [BrokerProblem.Kind], words: String
