@@ -222,7 +222,8 @@ let package = Package(
       "Operations",
       [
         "MillraceCore", "MillraceRecords", "MillraceWorker", "Forward", "HTTPWorkers", "RenewalExtensions",
-        "Subscriptions", "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "MillraceTime",
+        "Subscriptions", "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
+        "MillraceTime",
         coreMetrics, crypto, lifecycle, logging, metrics,
       ], resources: [.embedInCode("NewConsumer/Templates")]),
     library(
