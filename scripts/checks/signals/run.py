@@ -12,6 +12,7 @@ import http.server
 import json
 import os
 import pathlib
+import random
 import re
 import signal
 import socket
@@ -109,9 +110,14 @@ MISTAKES = [
 
 
 def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    """Finds a port below those of outgoing connections, which could take it before a process listens on it."""
+    while True:
+        with socket.socket() as one:
+            try:
+                one.bind(("127.0.0.1", random.randrange(20_000, 30_000)))
+                return one.getsockname()[1]
+            except OSError:
+                continue
 
 
 class Answers(http.server.BaseHTTPRequestHandler):
