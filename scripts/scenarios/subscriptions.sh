@@ -452,7 +452,7 @@ stays_erased() {
     local status=0
     "$bin/millrace" subscriptions show "$id" >/dev/null 2>"$temporary/show.log" || status=$?
     [ "$status" -ne 0 ] || die "$id has a row $1"
-    [ "$status" -eq 1 ] && grep -q "There is no subscription or purchase $id" "$temporary/show.log" ||
+    [ "$status" -eq 1 ] && grep -q "The customer $id was erased at" "$temporary/show.log" ||
       { logs; die "millrace subscriptions show $id failed"; }
   done
   echo "    no row and no event $1"
