@@ -380,7 +380,8 @@ missing refunds "initialize transactions of ${prefix}millrace.refunds." \
   --operation Write --transactional-id "${prefix}millrace.refunds." "${prefixed[@]}"
 missing backfill "read ${prefix}millrace.backfills.*: Broker: Topic authorization failed" \
   --operation Read --topic "${prefix}millrace.backfills"
-missing cli-listen "${prefix}millrace.quarantine does not exist" --operation Read --topic "${prefix}millrace.quarantine"
+# The right to all of Millrace's topics, which --all needs.
+missing cli-listen "${prefix}millrace.quarantine does not exist" --operation Read --topic "${prefix}millrace." "${prefixed[@]}"
 missing cli-dead-letters "read ${prefix}millrace.operations.*: Broker: Topic authorization failed" \
   --operation Read --topic "${prefix}millrace.operations"
 missing cli-replay "initialize transactions of ${prefix}millrace.replay.*Transactional Id authorization failed" \
