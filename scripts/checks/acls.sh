@@ -380,7 +380,9 @@ missing refunds "initialize transactions of ${prefix}millrace.refunds." \
   --operation Write --transactional-id "${prefix}millrace.refunds." "${prefixed[@]}"
 missing backfill "read ${prefix}millrace.backfills.*: Broker: Topic authorization failed" \
   --operation Read --topic "${prefix}millrace.backfills"
-# The right to all of Millrace's topics, which --all needs.
+# --all needs the right to all of Millrace's topics, which contains the one to the quarantine.
+kafka-acls.sh --bootstrap-server "$BOOTSTRAP" --remove --force --allow-principal User:millrace-cli-listen --operation Read \
+  --topic "${prefix}millrace.quarantine"
 missing cli-listen "${prefix}millrace.quarantine does not exist" --operation Read --topic "${prefix}millrace." "${prefixed[@]}"
 missing cli-dead-letters "read ${prefix}millrace.operations.*: Broker: Topic authorization failed" \
   --operation Read --topic "${prefix}millrace.operations"
