@@ -39,10 +39,13 @@ package struct HTTPWorkerCommand: AsyncParsableCommand {
     try await process.run(
       "millrace-worker", workers: [HTTPWorker.settingsForm, WebhookWorker.settingsForm(named: "webhook-<name>")]
     ) {
+      let (types, program): ([any NotificationWorker.Type], _) = (
+        [HTTPWorker.self, WebhookWorker.self], HTTPWorker.name
+      )
       guard let shown = dryRun.dryRun else {
-        return try await WorkerProcess.run(HTTPWorker.self, and: [WebhookWorker.self], $0, only: workers)
+        return try await WorkerProcess.run(types, as: program, $0, only: workers)
       }
-      return try await WorkerProcess.dryRun(HTTPWorker.self, and: [WebhookWorker.self], $0, showing: shown)
+      return try await WorkerProcess.dryRun(types, as: program, $0, showing: shown)
     }
   }
 }

@@ -22,6 +22,8 @@ public final class KafkaProducer: Sendable {
   private let phase = Atomic<Phase>(.open)
   private let unfinished = Atomic<Int>(0)
   private let replacing: BlockingThread
+  /// The calls of a transactional producer.
+  private let calls: LimitedCalls?
 
   /// The time limit for a send, including queueing.
   public let sendTimeout: Duration
@@ -72,7 +74,8 @@ public final class KafkaProducer: Sendable {
 
   init(
     _ configuration: KafkaConfiguration, properties: [String: String], sendTimeout: Duration,
-    deliveryTimeout: Duration? = nil, observer: ClientObserver, requests: UnansweredRequests? = nil
+    deliveryTimeout: Duration? = nil, observer: ClientObserver, requests: UnansweredRequests? = nil,
+    calls: LimitedCalls? = nil
   ) throws(KafkaError) {
     let deliveryTimeout = max(sendTimeout, deliveryTimeout ?? sendTimeout)
     var properties = properties
@@ -84,6 +87,7 @@ public final class KafkaProducer: Sendable {
     state = Mutex(State(client: try makeClient()))
     self.makeClient = makeClient
     self.observer = observer
+    self.calls = calls
     self.sendTimeout = sendTimeout
     isPatient = deliveryTimeout > sendTimeout
     isTransactional = properties["transactional.id"] != nil
@@ -292,8 +296,11 @@ public final class KafkaProducer: Sendable {
             client.hasFailed && !isTransactional
               || !isOpen && unfinished.load(ordering: .sequentiallyConsistent) == 0
           },
-          // Again, because a send that had passed its check may still have added a record.
-          onTick: { if self.isPurging { client.purge(inFlight: true) } },
+          onTick: {
+            // Again, because a send that had passed its check may still have added a record.
+            if self.isPurging { client.purge(inFlight: true) }
+            self.calls?.endWaits(at: .now)
+          },
           // The producer can send nothing more. The run ends, so that its owner can create a new one.
           onFatal: { if isTransactional { shutDown() } })
         guard client.hasFailed, !isTransactional else {

@@ -17,6 +17,9 @@ internal import Synchronization
 ///
 /// Once ``hasUnansweredRequest`` is true, end the open transaction, and begin the next one with another producer of the
 /// same id. Otherwise a late copy of the request can tear that transaction (KIP-890).
+///
+/// A call that librdkafka does not end within its time limit and 15 s fails with a fatal error (`timedOut`), and so do all
+/// later ones. Continue with another producer of the same id.
 public final class KafkaTransactionalProducer: Sendable {
   /// The name that successive instances of this producer share. Brokers let only the newest instance write.
   public let transactionalID: String
@@ -25,6 +28,7 @@ public final class KafkaTransactionalProducer: Sendable {
   /// Whether a transaction is open that no call has begun to commit or abort. Used only on the thread of blocking calls.
   private let isOpen = Mutex(false)
   private let requests = UnansweredRequests()
+  private let calls = LimitedCalls()
 
   /// Whether a transactional request ended without an answer: its connection broke, or it timed out. A broker may receive
   /// it later and apply it to another transaction of this producer. Only a newer producer of the same id fences it.
@@ -59,7 +63,7 @@ public final class KafkaTransactionalProducer: Sendable {
     producer = try KafkaProducer(
       configuration,
       properties: try configuration.transactionalProperties(id: transactionalID, timeout: transactionTimeout),
-      sendTimeout: min(sendTimeout, transactionTimeout), observer: observer, requests: requests)
+      sendTimeout: min(sendTimeout, transactionTimeout), observer: observer, requests: requests, calls: calls)
   }
 
   /// Serves delivery reports until ``shutDown()`` was called and every send has its outcome. Cancelling the task purges
@@ -79,7 +83,7 @@ public final class KafkaTransactionalProducer: Sendable {
   /// Takes over the transactional id: fences older instances and aborts their open transactions. Call it once, before
   /// any other call.
   public func initialize(timeout: Duration) async throws(KafkaError) {
-    try await call("initialize transactions") { rk in
+    try await call("initialize transactions", limit: timeout) { rk in
       rd_kafka_init_transactions(rk, timeout.boundedMilliseconds)
     }
   }
@@ -119,7 +123,7 @@ public final class KafkaTransactionalProducer: Sendable {
     _ offsets: [CommittedOffset], group: GroupMetadata, timeout: Duration
   ) async throws(KafkaError) {
     guard !offsets.isEmpty else { return }
-    try await call("send offsets to the transaction") { rk throws(KafkaError) in
+    try await call("send offsets to the transaction", limit: timeout) { rk throws(KafkaError) in
       let list = TopicPartitionList(offsets)
       return try group.withNative { native in
         rd_kafka_send_offsets_to_transaction(rk, list.native, native, timeout.boundedMilliseconds)
@@ -132,7 +136,7 @@ public final class KafkaTransactionalProducer: Sendable {
   /// After a timeout the commit continues in the background. Call it again until the result is known; there is no other
   /// way to learn the result.
   public func commit(timeout: Duration) async throws(KafkaError) {
-    try await call("commit the transaction") { rk in
+    try await call("commit the transaction", limit: timeout) { rk in
       self.isOpen.withLock { $0 = false }
       return rd_kafka_commit_transaction(rk, timeout.boundedMilliseconds)
     }
@@ -141,7 +145,7 @@ public final class KafkaTransactionalProducer: Sendable {
   /// Aborts the open transaction. Sends that are still in flight fail with `purged` or `inDoubt`. If a broker refused a
   /// record, the next transaction may have to be aborted too: only then does librdkafka request a new epoch.
   public func abort(timeout: Duration) async throws(KafkaError) {
-    try await call("abort the transaction") { rk in
+    try await call("abort the transaction", limit: timeout) { rk in
       self.isOpen.withLock { $0 = false }
       return rd_kafka_abort_transaction(rk, timeout.boundedMilliseconds)
     }
@@ -170,13 +174,18 @@ public final class KafkaTransactionalProducer: Sendable {
     }
   }
 
+  /// The time that a call may take beyond the limit that it was given, and the calls before it with it.
+  private static let callGrace = Duration.seconds(15)
+
+  /// - Parameter limit: The limit that librdkafka is given; zero for calls that send no request.
   private func call(
-    _ operation: String, _ body: @escaping @Sendable (OpaquePointer) throws(KafkaError) -> OpaquePointer?
+    _ operation: String, limit: Duration = .zero,
+    _ body: @escaping @Sendable (OpaquePointer) throws(KafkaError) -> OpaquePointer?
   ) async throws(KafkaError) {
     let handle = producer.handle
     let operation = "\(operation) of \(transactionalID)"
     do throws(KafkaError) {
-      try await handle.blocking.run { () throws(KafkaError) in
+      try await calls.run(operation, within: limit + Self.callGrace, on: handle.blocking) { () throws(KafkaError) in
         if let error = try body(handle.rk) { throw KafkaError(consuming: error, operation: operation) }
       }
     } catch {

@@ -18,6 +18,6 @@ struct WorkerCommand<Worker: ScenarioWorker>: AsyncParsableCommand {
   @OptionGroup var process: ProcessOptions
 
   func run() async throws {
-    try await process.run(Worker.name) { try await WorkerProcess.run(Worker.self, $0) }
+    try await process.run(Worker.name) { try await WorkerProcess.run([Worker.self], as: Worker.name, $0) }
   }
 }

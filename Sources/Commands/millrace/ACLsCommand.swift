@@ -1,17 +1,9 @@
 // `millrace topics acls`
 
 import ArgumentParser
-import Consumption
-import Decoder
-import Forward
-import HTTPWorkers
 import MillraceCore
 import MillraceRecords
-import MillraceWorker
 import Operations
-import Refunds
-import RenewalExtensions
-import Subscriptions
 
 extension TopicsCommand {
   struct ACLs: AsyncParsableCommand {
@@ -75,27 +67,3 @@ extension TopicsCommand {
 }
 
 extension ACLText.Format: ExpressibleByArgument {}
-
-extension DeployedWorker {
-  /// The programs of the workers that ship with Millrace.
-  private static let programs: [(process: String, type: any NotificationWorker.Type)] = [
-    ("millrace-subscriptions", SubscriptionsWorker.self), ("millrace-refunds", RefundsWorker.self),
-    ("millrace-renewal-extensions", RenewalExtensionsWorker.self), ("millrace-consumption", ConsumptionWorker.self),
-    ("millrace-decoder", DecoderWorker.self), ("millrace-forward", Forwarder.self),
-    ("millrace-worker", HTTPWorker.self), ("millrace-worker", WebhookWorker.self),
-  ]
-
-  /// The workers with an entry in the configuration.
-  static func all(in configuration: MillraceConfiguration) throws -> [DeployedWorker] {
-    var found: [DeployedWorker] = []
-    for (process, type) in programs {
-      let isUsed = configuration.workers.contains { name, entry in
-        type == HTTPWorker.self ? entry.isHTTPWorker : type.runs(as: name)
-      }
-      // Types with several workers throw if there is none.
-      if isUsed { found += try DeployedWorker.of(type, process: process, in: configuration) }
-    }
-    let foreign = configuration.workerNames.filter { name in !found.contains { $0.name == name } }
-    return found + foreign.map { DeployedWorker(foreign: $0) }
-  }
-}

@@ -30,7 +30,7 @@ struct ConfigCommand: AsyncParsableCommand {
   func run() async throws {
     let (reference, shared, all) = (self.reference, self.shared, self.all)
     try await conclude { console in
-      let forms = SharedOptions.workers
+      let forms = ShippedWorkers.forms
       try console.out.text(
         reference
           ? MillraceConfiguration.reference(workers: forms)

@@ -81,7 +81,7 @@ struct DoctorCommand: AsyncParsableCommand {
     options.skipped = Set(skip)
     (options.flags.app, options.flags.environment) = (app, environment)
     options.wait = wait.wait
-    options.forms = SharedOptions.workers
+    options.forms = ShippedWorkers.forms
     options.endpoints = try Self.endpoints(configuration)
     options.state = { try await DeploymentStatus.findings(configuration) }
     options.postgres = { PostgresCheck.finding(configuration) }

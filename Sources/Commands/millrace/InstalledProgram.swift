@@ -18,19 +18,13 @@ enum InstalledProgram {
     return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
-  /// Returns the program that runs a worker, if it ships with Millrace.
-  static func name(ofWorker worker: String, in configuration: MillraceConfiguration) -> String {
-    if configuration.workers[worker]?.isHTTPWorker == true || worker.hasPrefix("webhook-") { return "millrace-worker" }
-    return worker.hasPrefix("forward-") ? "millrace-forward" : "millrace-\(worker)"
-  }
-
   /// Runs the commands of a replay in the worker's program, without effects.
   /// - Throws: ``OperationError`` if the program is missing or fails.
   static func dryRun(
     _ commands: [OperationCommand], of worker: String, by given: String?, showing shown: Int,
     _ configuration: MillraceConfiguration
   ) throws -> DryRunText {
-    let name = name(ofWorker: worker, in: configuration)
+    let name = ShippedWorkers.program(of: worker, in: configuration) ?? "millrace-\(worker)"
     guard let program = given ?? path(of: name) else {
       throw OperationError(
         .usage, "the program \(name) is neither in the folder of millrace nor in PATH", at: "--program",

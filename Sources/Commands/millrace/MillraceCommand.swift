@@ -20,9 +20,7 @@ struct MillraceCommand: AsyncParsableCommand {
       TimelineCommand.self,
       RefundsCommand.self, PostgresCommand.self, CompareCommand.self, BackfillCommand.self, AuditCommand.self,
       PrivacyCommand.self, HandlerCommand.self, WebhooksCommand.self, DoctorCommand.self, StatusCommand.self,
-      NewCommand.self,
-      ConfigCommand.self,
-      HealthCommand.self,
+      WorkersCommand.self, NewCommand.self, ConfigCommand.self, HealthCommand.self,
       EmbeddedClusterCommand.self,
     ])
 }

@@ -1,16 +1,8 @@
 // The options and the exit path of every command.
 
 import ArgumentParser
-import Consumption
-import Decoder
-import Forward
-import HTTPWorkers
 import MillraceCore
-import MillraceWorker
 import Operations
-import Refunds
-import RenewalExtensions
-import Subscriptions
 import Synchronization
 
 #if canImport(Glibc)
@@ -27,17 +19,10 @@ struct SharedOptions: ParsableArguments {
     help: ArgumentHelp("The configuration file; by default the one in MILLRACE_CONFIG.", valueName: "file"))
   var config: String?
 
-  /// The workers that ship with Millrace, whose settings are checked, printed and documented.
-  static let workers = [
-    SubscriptionsWorker.settingsForm, RefundsWorker.settingsForm, RenewalExtensionsWorker.settingsForm,
-    ConsumptionWorker.settingsForm, DecoderWorker.settingsForm,
-    Forwarder.settingsForm(named: "forward-<receiver>"), HTTPWorker.settingsForm,
-    WebhookWorker.settingsForm(named: "webhook-<name>"),
-  ]
-
   /// The configuration of this command.
   func load() throws(MillraceError) -> LoadedConfiguration {
-    try EffectiveConfiguration.load(option: config, environment: ProcessEnvironment.current, workers: Self.workers)
+    try EffectiveConfiguration.load(
+      option: config, environment: ProcessEnvironment.current, workers: ShippedWorkers.forms)
   }
 
   /// The configuration, or nil if no file is named.

@@ -53,9 +53,16 @@ extension WorkerIdentity {
   /// A worker and its type.
   typealias Member = (type: any NotificationWorker.Type, identity: WorkerIdentity)
 
-  /// Returns workers after checking their names.
+  /// Returns the workers of some types after checking their names.
   /// - Parameter names: The workers to return; empty: all.
   /// - Throws: ``MillraceError`` for a name that is not valid or occurs twice, and for a worker that does not exist.
+  static func checked(
+    _ types: [any NotificationWorker.Type], in configuration: MillraceConfiguration, only names: [String]
+  ) throws -> [Member] {
+    try checked(
+      types.flatMap { type in try type.identities(in: configuration).map { (type: type, identity: $0) } }, only: names)
+  }
+
   static func checked(_ members: [Member], only names: [String]) throws(MillraceError) -> [Member] {
     for name in names where !members.contains(where: { $0.identity.name == name }) {
       throw MillraceError(

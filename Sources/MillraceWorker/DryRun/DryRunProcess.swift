@@ -22,9 +22,11 @@ package struct DryRunOptions: ParsableArguments {
 
 extension WorkerProcess {
   /// Executes the commands of one run on standard input without effects, and prints the report.
-  /// - Parameter others: Further types whose workers the program runs.
-  package static func dryRun<Worker: NotificationWorker>(
-    _ type: Worker.Type, and others: [any NotificationWorker.Type] = [], _ configuration: MillraceConfiguration,
+  /// - Parameters:
+  ///   - types: The types whose workers the program runs.
+  ///   - program: The process's name in logs and in Kafka.
+  package static func dryRun(
+    _ types: [any NotificationWorker.Type], as program: String, _ configuration: MillraceConfiguration,
     showing shown: Int
   ) async throws -> ExitStatus {
     var commands: [OperationCommand] = []
@@ -37,15 +39,12 @@ extension WorkerProcess {
       commands.append(command)
     }
     guard let name = commands.first?.worker else { return .success }
-    let members = try WorkerIdentity.checked(
-      ([type] + others).flatMap { type in
-        try type.identities(in: configuration).map { (type: type, identity: $0) }
-      }, only: [name])
+    let members = try WorkerIdentity.checked(types, in: configuration, only: [name])
     guard let member = members.first else { return .configuration }
-    let services = try Worker.bootstrap()
-    let process = ProcessHost(Worker.name, configuration, helpTexts: WorkerMetrics.helpTexts)
+    let services = try member.type.bootstrap()
+    let process = ProcessHost(program, configuration, helpTexts: WorkerMetrics.helpTexts)
     let policy = configuration.policy(of: name, standard: member.identity.policy)
-    let kafka = try configuration.kafka.client(clientID: Worker.name)
+    let kafka = try configuration.kafka.client(clientID: program)
     let log = try await KafkaLog.connect(kafka, timeout: .seconds(30), logger: process.logger)
     let exchange = AsyncHTTPExchange(.init())
     let host = WorkerHost(process.registry)

@@ -42,8 +42,10 @@ struct WorkerCommand<Worker: NotificationWorker>: AsyncParsableCommand {
     let form = Worker.settingsForm
     guard !reference else { return print(ConfigurationReference.settings(form), terminator: "") }
     try await process.run(Worker.name, workers: [form]) { configuration in
-      guard let shown = dryRun.dryRun else { return try await WorkerProcess.run(Worker.self, configuration) }
-      return try await WorkerProcess.dryRun(Worker.self, configuration, showing: shown)
+      guard let shown = dryRun.dryRun else {
+        return try await WorkerProcess.run([Worker.self], as: Worker.name, configuration)
+      }
+      return try await WorkerProcess.dryRun([Worker.self], as: Worker.name, configuration, showing: shown)
     }
   }
 }

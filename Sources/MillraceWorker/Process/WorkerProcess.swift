@@ -12,23 +12,21 @@ package import MillraceRecords
 internal import ServiceLifecycle
 
 package enum WorkerProcess {
-  /// Runs a worker until the process is told to shut down.
+  /// Runs workers until the process is told to shut down.
   ///
   /// - Parameters:
-  ///   - others: Further types whose workers run in the process.
+  ///   - types: The types whose workers run in the process.
+  ///   - program: The process's name in logs and in Kafka.
   ///   - names: The workers to run, of those that the types run as; empty: all.
-  package static func run<Worker: NotificationWorker>(
-    _ type: Worker.Type, and others: [any NotificationWorker.Type] = [], _ configuration: MillraceConfiguration,
+  package static func run(
+    _ types: [any NotificationWorker.Type], as program: String, _ configuration: MillraceConfiguration,
     only names: [String] = []
   ) async throws -> ExitStatus {
-    let members = try WorkerIdentity.checked(
-      ([type] + others).flatMap { type in
-        try type.identities(in: configuration).map { (type: type, identity: $0) }
-      }, only: names)
+    let members = try WorkerIdentity.checked(types, in: configuration, only: names)
     let identities = members.map(\.identity)
     let policies = identities.map { configuration.policy(of: $0.name, standard: $0.policy) }
-    let services = try Worker.bootstrap()
-    let process = ProcessHost(Worker.name, configuration, helpTexts: WorkerMetrics.helpTexts)
+    let services = try types.flatMap { try $0.bootstrap() }
+    let process = ProcessHost(program, configuration, helpTexts: WorkerMetrics.helpTexts)
     let (clock, logger) = (process.clock, process.logger)
     let exporter = try process.exportTraces()
 
@@ -40,7 +38,7 @@ package enum WorkerProcess {
       workers: zip(identities, policies).map { .init(name: $0.name, retryDelays: $1.retryDelays) }
         + publishers.subtracting(identities.map(\.name)).sorted().map { .init(name: $0, retryDelays: []) })
     let embedded = try EmbeddedCluster.configured(configuration.kafka, catalog)
-    let kafka = try configuration.kafka.client(clientID: Worker.name, bootstrapServers: embedded?.bootstrapServers)
+    let kafka = try configuration.kafka.client(clientID: program, bootstrapServers: embedded?.bootstrapServers)
     let log = try await KafkaLog.connect(kafka, timeout: .seconds(30), logger: logger)
     var connections = AsyncHTTPExchange.Configuration()
     // Each parallel handler has a connection of its own, because a wait for one would count toward its time limit.
@@ -78,7 +76,7 @@ package enum WorkerProcess {
     let status = await process.run(
       runtimes, after: (exporter.map { [$0] } ?? []) + services + [reporter],
       checks: [topics] + host.checks
-        + zip(identities, runtimes).map { .worker($1, named: $0 == Worker.identity ? "worker" : $0.name) },
+        + zip(identities, runtimes).map { .worker($1, named: $0.name == program ? "worker" : $0.name) },
       pumps: pumps(of: zip(identities, runtimes).map { (name: $0.name, runtime: $1) }))
     await host.close()
     try await exchange.shutdown()

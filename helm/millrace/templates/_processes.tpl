@@ -83,6 +83,25 @@ The processes of this release. Returns {"processes": […]} as JSON. Each proces
   "workers" $names "families" $families "grants" (list "handlers" "api" "privacy") "port" 0
   "settings" $workers.http "image" $values.image) -}}
 {{- end -}}
+{{- if $workers.together.enabled -}}
+{{- $one := dict "name" "workers" "place" "workers.together" "kind" "StatefulSet" "command" (list "millrace" "workers")
+  "workers" (list) "families" (dict) "grants" (list) "port" 0 "settings" $workers.together "image" $values.image -}}
+{{- $others := list -}}
+{{- range $process := $all -}}
+{{- if hasPrefix "workers." $process.place -}}
+{{- $_ := set $one "command" (concat $one.command $process.workers) -}}
+{{- $_ := set $one "workers" (concat $one.workers $process.workers) -}}
+{{- $_ := set $one "families" (mergeOverwrite $one.families $process.families) -}}
+{{- $_ := set $one "grants" (concat $one.grants $process.grants | uniq) -}}
+{{- else -}}
+{{- $others = append $others $process -}}
+{{- end -}}
+{{- end -}}
+{{- if not $one.workers -}}
+{{- fail "workers.together is enabled, but no worker is: set workers.<name>.enabled of the workers that share its pods" -}}
+{{- end -}}
+{{- $all = append $others $one -}}
+{{- end -}}
 {{- if $values.console.enabled -}}
 {{- $command := list "millrace-console" -}}
 {{- if $values.console.allowActions -}}{{- $command = append $command "--allow-actions" -}}{{- end -}}

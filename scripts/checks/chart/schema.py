@@ -407,6 +407,10 @@ def values_schema(page):
                         "docs/webhooks.md."
                     ),
                     "forward": worker("Forwards notifications to the receivers in config.forward: docs/forward.md."),
+                    "together": closed(
+                        {key: of for key, of in WORKER.items() if key != "autoscaling"},
+                        "One process for all enabled workers, for a small deployment: docs/deploying.md.",
+                    ),
                 },
                 "The built-in workers.",
             ),

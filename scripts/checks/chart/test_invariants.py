@@ -380,6 +380,20 @@ def test_a_webhook_is_a_worker_whose_settings_only_its_process_has():
     assert config("production", "forward")["workers"]["webhook-crm"] == {}
 
 
+def test_workers_can_share_the_pods_of_one_process():
+    said = manifests(merged(ci("production"), {"workers": {"together": {"enabled": True}}}))
+    (together,) = [one for one in said if one["kind"] == "StatefulSet"]
+    command = container(together)["command"]
+    assert command[:2] == ["millrace", "workers"]
+    file = next(one["data"] for one in said if one["kind"] == "ConfigMap" and "workers.yaml" in one["data"])
+    entries = yaml.safe_load(file["workers.yaml"])["workers"]
+    assert set(command[2:]) == set(entries) and "webhook-crm" in entries
+    assert entries["winback"]["handler"] and entries["webhook-crm"]["settings"]["secretFile"]
+    # Its pods have the files of every worker.
+    files = {volume["name"] for one in of("production", "StatefulSet") for volume in pod(one)["volumes"]}
+    assert {volume["name"] for volume in pod(together)["volumes"]} == files
+
+
 def test_a_webhook_scales_by_the_events_of_every_publisher():
     workers = {"http": {"enabled": True, "autoscaling": {"enabled": True}}}
     webhook = {"url": "https://a.example", "secretFile": {"secret": "s", "key": "k"}}

@@ -73,6 +73,7 @@ CASES = [
         {"config": {"webhooks": {"a": {"url": "http://a"}}}},
         "config.webhooks.a has no secretFile",
     ),
+    ("no worker", {"workers": {"together": {"enabled": True}}}, "workers.together is enabled, but no worker is"),
     ("no handler", {"workers": {"http": {"enabled": True}}}, "no entry of config.workers has a handler"),
     (
         "no secret",
