@@ -32,7 +32,9 @@ final class LimitedCalls: Sendable {
       let number = state.withLock { state -> UInt64? in
         guard !state.isStuck else { return nil }
         state.last += 1
-        state.waits[state.last] = (ContinuousClock.now + limit, { waiter.resume(returning: .failure(stuck)) })
+        state.waits[state.last] = (
+          ContinuousClock.now + limit, { @Sendable in waiter.resume(returning: .failure(stuck)) }
+        )
         return state.last
       }
       guard let number else { return waiter.resume(returning: .failure(stuck)) }
