@@ -10,7 +10,7 @@ struct MillraceSimulate: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "scripts/simulate", abstract: "Runs the worker in one deterministic process, under seeds.")
 
-  @Option(help: "Run these seeds, such as 1-200.")
+  @Option(help: "Run these seeds, such as 1-200. With --planted: look for the fault in these seeds; by default 1-1000.")
   var seeds: SeedRange?
 
   @Option(help: "Run one seed and print its plan.")
@@ -35,11 +35,9 @@ struct MillraceSimulate: ParsableCommand {
   @Flag(help: "With --seed: find the fewest steps that still fail.")
   var shrink = false
 
-  @Option(help: "Plant a fault (or `all`, one after the other) and count the seeds until it is found.")
+  @Option(
+    help: "Plant faults, such as end-first,copies-again or `all`, one by one, and count the seeds until each is found.")
   var planted: String?
-
-  @Option(help: "With --planted: the most seeds for each fault.")
-  var limit: UInt64 = 1_000
 
   @Flag(help: "Play the schedules on the models, or on a real Kafka.")
   var schedules = false
@@ -69,9 +67,11 @@ struct MillraceSimulate: ParsableCommand {
       guard try playSchedules() else { throw ExitCode.failure }
       return
     }
-    if let planted, planted == "all" || seed == nil {
-      let faults = planted == "all" ? PlantedFault.allCases : [try fault(planted)]
-      guard try PlantedRun(limit: limit, worker: worker).run(faults) else { throw ExitCode.failure }
+    if let planted, seed == nil {
+      let faults =
+        planted == "all" ? PlantedFault.allCases : try planted.split(separator: ",").map { try fault(String($0)) }
+      var run = PlantedRun(seeds: seeds?.range ?? 1...1_000, worker: worker)
+      guard try run.run(faults) else { throw ExitCode.failure }
       return
     }
     var runner = SeedRunner()

@@ -31,6 +31,8 @@ struct SeedRunner {
     var counts = ""
     var problems: [String] = []
     var lines: [String] = []
+    /// The planted faults that had something to change.
+    var reached: Set<String> = []
     var isFailure: Bool { !problems.isEmpty }
   }
 
@@ -46,6 +48,7 @@ struct SeedRunner {
       print("simulated \(result.simulated / .seconds(1))")
       print("recovery \(result.recovery.map { "\($0)" } ?? "none")")
       print("counts \(result.counts)")
+      print("reached \(PlantedFault.reached.map(\.rawValue).sorted().joined(separator: ","))")
     }
     var report = Report()
     for line in end.output.split(separator: "\n") {
@@ -57,6 +60,7 @@ struct SeedRunner {
       case "simulated": report.simulated = Double(rest) ?? 0
       case "recovery": report.recovery = rest
       case "counts": report.counts = rest
+      case "reached": report.reached = Set(rest.split(separator: ",").map(String.init))
       default: break
       }
     }

@@ -9,6 +9,9 @@
  *   -DNO_RULE    after a request without an answer the client goes on (ADR 56)
  *   -DNO_FENCE   the group accepts offsets of an old generation (KIP-447)
  *   -DNO_WAIT    a lane starts before the transactions of its former owner have ended
+ *
+ * One rule is not needed for the promise, and the search finds no run that breaks it:
+ *   -DLANES_FIRST  a process restores its lanes before it takes over the transactional id of its predecessor
  */
 
 #define WORKERS 2
@@ -42,6 +45,17 @@
 #define HAS_ENDED(condition) true
 #else
 #define HAS_ENDED(condition) (condition)
+#endif
+
+#ifdef LANES_FIRST
+#define CAN_WRITE hasClient
+#define TAKEN_OVER hasClient = 1
+/* Also while a restoration waits for a transaction of the predecessor. */
+#define TAKE_OVER_MEANWHILE :: !hasClient -> take_over()
+#else
+#define CAN_WRITE true
+#define TAKEN_OVER skip
+#define TAKE_OVER_MEANWHILE
 #endif
 
 /* Records 0 and 1 are in lane 0, record 2 is in lane 1. */
@@ -244,22 +258,8 @@ inline write(target_, value_) {
   fi
 }
 
-proctype Worker(byte me) {
-  byte mine;          /* the epoch of the client */
-  byte number;        /* the number of the client's transaction */
-  byte member;        /* the generation in which the process is a member of the group */
-  byte lanes;         /* the lanes that are restored, a bit for each */
-  byte next[LANES];   /* the next record of each lane */
-  byte known;         /* the entries of the ledger that the process has read, a bit for each record */
-  bit unanswered;     /* whether a request of the client ended without an answer */
-  byte lane, target;
-  mtype answer;
-
-start:
-  /* A new process, or one that rejoins. It has nothing in memory. */
-  atomic { lanes = 0; known = 0; next[0] = 0; next[1] = 0; lane = 0; answer = ok }
-client:
-  /* A new client takes over the transactional id: what its predecessor has begun is aborted. */
+/* A new client takes over the transactional id: what its predecessor has begun is aborted. */
+inline take_over() {
   atomic { unanswered = 0; may_be_late(initProducer, 0, 0, 0); unanswered = 0 };
   atomic {
     if
@@ -272,8 +272,33 @@ client:
     epoch[me]++; mine = epoch[me]; coordinator[me] = unused;
     number = 0;
     for (target : 0 .. TARGETS - 1) { newest[target * WORKERS + me] = 0 }
-    target = 0
-  };
+    target = 0;
+    TAKEN_OVER
+  }
+}
+
+proctype Worker(byte me) {
+  byte mine;          /* the epoch of the client */
+  byte number;        /* the number of the client's transaction */
+  byte member;        /* the generation in which the process is a member of the group */
+  byte lanes;         /* the lanes that are restored, a bit for each */
+  byte next[LANES];   /* the next record of each lane */
+  byte known;         /* the entries of the ledger that the process has read, a bit for each record */
+  bit unanswered;     /* whether a request of the client ended without an answer */
+  byte lane, target;
+  mtype answer;
+#ifdef LANES_FIRST
+  bit hasClient;      /* whether the process has taken over its transactional id */
+#endif
+
+start:
+  /* A new process, or one that rejoins. It has nothing in memory. */
+  atomic { lanes = 0; known = 0; next[0] = 0; next[1] = 0; lane = 0; answer = ok }
+#ifdef LANES_FIRST
+  atomic { hasClient = 0; goto idle }
+#endif
+client:
+  take_over();
 
 idle:
   do
@@ -283,13 +308,16 @@ idle:
   :: atomic { member != generation -> goto assignment }
   :: atomic { member == generation && owner[0] == me && !(lanes & 1) -> lane = 0; goto restore }
   :: atomic { member == generation && owner[1] == me && !(lanes & 2) -> lane = 1; goto restore }
-  :: atomic { (lanes & 1) && next[0] < LENGTH(0) -> lane = 0; break }
-  :: atomic { (lanes & 2) && next[1] < LENGTH(1) -> lane = 1; break }
+#ifdef LANES_FIRST
+  :: atomic { !hasClient -> goto client }
+#endif
+  :: atomic { CAN_WRITE && (lanes & 1) && next[0] < LENGTH(0) -> lane = 0; break }
+  :: atomic { CAN_WRITE && (lanes & 2) && next[1] < LENGTH(1) -> lane = 1; break }
   :: atomic { MUST_REPLACE -> goto client }
   /* A client that was fenced learns it when it writes. Nothing is left to write. */
   :: atomic {
       position[0] == LENGTH(0) && position[1] == LENGTH(1) && crashes == 0 && moves == 0 &&
-      member == generation && !MUST_REPLACE -> goto over
+      member == generation && !MUST_REPLACE && CAN_WRITE -> goto over
     }
   od;
 
@@ -352,19 +380,27 @@ assignment:
 
 restore:
   /* The stable offset first, then an own record in the ledger, then the ledger up to that record. */
-  atomic {
-    HAS_ENDED(!pending[TARGET(lane, OFFSET) * WORKERS] && !pending[TARGET(lane, OFFSET) * WORKERS + 1]) ->
-    next[lane] = position[lane]
-  };
+  do
+  :: atomic {
+      HAS_ENDED(!pending[TARGET(lane, OFFSET) * WORKERS] && !pending[TARGET(lane, OFFSET) * WORKERS + 1]) ->
+      next[lane] = position[lane];
+      break
+    }
+  TAKE_OVER_MEANWHILE
+  od;
   atomic {
     early[lane * WORKERS] = (pending[TARGET(lane, ENTRY) * WORKERS] != 0);
     early[lane * WORKERS + 1] = (pending[TARGET(lane, ENTRY) * WORKERS + 1] != 0)
   };
-  atomic {
-    HAS_ENDED(!early[lane * WORKERS] && !early[lane * WORKERS + 1]) ->
-    known = known | (done[0] | (done[1] << 1) | (done[2] << 2));
-    lanes = lanes | (1 << lane)
-  };
+  do
+  :: atomic {
+      HAS_ENDED(!early[lane * WORKERS] && !early[lane * WORKERS + 1]) ->
+      known = known | (done[0] | (done[1] << 1) | (done[2] << 2));
+      lanes = lanes | (1 << lane);
+      break
+    }
+  TAKE_OVER_MEANWHILE
+  od;
   goto idle;
 
 over:

@@ -55,10 +55,14 @@ breaks() {
 late=(-DCRASHES=0 -DMOVES=0 -DTIMEOUTS=0) move=(-DCRASHES=0 -DTIMEOUTS=0 -DLATE=0)
 holds "a late request" "${late[@]}"
 holds "a lane that moves" "${move[@]}"
+first=(-DTIMEOUTS=0 -DLANES_FIRST)
+holds "a crash, with lanes before the take-over" -DCRASHES=1 -DMOVES=0 -DLATE=0 "${first[@]}"
 if $full; then
   holds "a late request and two crashes" -DMOVES=0 -DTIMEOUTS=0
   holds "a late request, a lane that moves, a time-out" -DCRASHES=0
   holds "a late request, a crash, a lane that moves" -DCRASHES=1 -DTIMEOUTS=0
+  holds "a late request, a crash, lanes before the take-over" -DCRASHES=1 -DMOVES=0 "${first[@]}"
+  holds "two crashes, a move, lanes before the take-over" -DLATE=0 "${first[@]}"
 fi
 breaks "a late request, without the rule about it" "${late[@]}" -DNO_RULE
 breaks "a lane that moves, without generations" "${move[@]}" -DNO_FENCE

@@ -46,7 +46,10 @@ struct CommitCalls: Sendable {
   ) async throws(KafkaError) {
     #if PLANTED_FAULTS
       var group = group
-      if PlantedFault.metadataAfterSealing.isActive { group = try await membership() }
+      if step == .sendOffsets {
+        let newer = try await membership()
+        if PlantedFault.metadataAfterSealing.isActive(changing: newer != group) { group = newer }
+      }
     #endif
     switch (step, writer) {
     case (.write, .transactional(let writer)):

@@ -197,7 +197,7 @@ final class Committer: Sendable {
         }
       case .committed, .written:
         #if PLANTED_FAULTS
-          if PlantedFault.writtenIsCommitted.isActive { next = .committed }
+          if PlantedFault.writtenIsCommitted.isActive(changing: next == .written) { next = .committed }
         #endif
         if next == .written { for index in parts.indices { parts[index].commit.offsets = [] } }
         metrics.committed(in: start.duration(to: clock.now), withOffsets: next == .committed)
@@ -304,10 +304,11 @@ final class Committer: Sendable {
   private static let mostFailures = 5
 
   private func isAttached(_ part: Part) -> Bool {
+    let isAttached = state.withLock { $0.lanes[part.lane.epoch] != nil }
     #if PLANTED_FAULTS
-      if PlantedFault.detachedWrites.isActive { return true }
+      if PlantedFault.detachedWrites.isActive(changing: !isAttached) { return true }
     #endif
-    return state.withLock { $0.lanes[part.lane.epoch] != nil }
+    return isAttached
   }
 
   private func seal(_ batch: [CommitBatch<LaneWrite>.Item]) async -> [Part] {

@@ -50,7 +50,7 @@ final class ReplaceableProducer: TransactionalLogWriter {
   var replacementCause: Cause? {
     let (failure, client) = state.withLock { ($0.failure, $0.client) }
     #if PLANTED_FAULTS
-      if PlantedFault.lateRequests.isActive {
+      if PlantedFault.lateRequests.isActive(changing: failure == nil && client.hasUnansweredRequest) {
         return failure.flatMap { ProducerLoss($0)?.reason == .fenced ? .fenced : .fatal }
       }
     #endif

@@ -212,7 +212,8 @@ actor LaneRunner {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Returns the committed part of the ledger, to start from if the lane comes back to this process.
+  /// Returns the part of the ledger that is known to be committed, to start from if the lane comes back to this process.
+  /// The lane then reads everything else again, also what was committed without its knowledge.
   func keptLedger() -> KeptLedger {
     KeptLedger(
       ledger: state.committedLedger(), end: ledgerEnd, identity: ledgerIdentity, since: parts.clock.now)

@@ -44,7 +44,7 @@ extension Ledger {
       if PlantedFault.reappliedAgain.isActive {
         entries.removeAll { $0.name == item.reapply.map { .handled(LedgerKey(id: $0)) } }
       }
-      if PlantedFault.endFirst.isActive { return entries.reversed() }
+      if PlantedFault.endFirst.isActive(changing: entries.count > 1) { return entries.reversed() }
     #endif
     return entries
   }

@@ -85,7 +85,9 @@ struct LaneOwnership: Sendable {
   /// Returns the phase of an epoch; nil if the epoch is over.
   func phase(of epoch: LaneEpoch) -> Phase? {
     #if PLANTED_FAULTS
-      if PlantedFault.epochUnchecked.isActive { return lanes[epoch.lane]?.phase }
+      if let lane = lanes[epoch.lane], PlantedFault.epochUnchecked.isActive(changing: lane.epoch != epoch.epoch) {
+        return lane.phase
+      }
     #endif
     guard let lane = lanes[epoch.lane], lane.epoch == epoch.epoch else { return nil }
     return lane.phase

@@ -307,11 +307,7 @@ actor LaneSupervisor {
     if let runner = lane.runner {
       if !isDrop { await drain(runner) }
       parts.committer.detach(epoch)
-      // A kept ledger must contain committed entries only. After a drop, it is not known which ones those are.
-      kept[epoch.lane] = isDrop ? nil : await runner.keptLedger()
-      #if PLANTED_FAULTS
-        if PlantedFault.keptLedgerAfterLoss.isActive { kept[epoch.lane] = await runner.keptLedger() }
-      #endif
+      kept[epoch.lane] = await runner.keptLedger()
       await runner.stop()
       if await runner.isLeftUnmarked { starter.notices.left(epoch, as: runner.owner, runner.pool) }
     }

@@ -284,12 +284,12 @@ struct WorkerMembership: Sendable {
   /// Asks the group coordinator once whether another process is the static member of this name.
   /// - Throws: ``ProducerLoss`` if it is; `KafkaError` if the coordinator did not answer.
   private func checkName(_ reader: any LogReader) async throws {
-    #if PLANTED_FAULTS
-      if PlantedFault.noNameCheck.isActive { return }
-    #endif
     guard parts.staticMember != nil, parts.log.description.capabilities.contains(.staticMembership),
       case .another(_, let host) = try await reader.instanceHolder(timeout: Self.questionTimeout)
     else { return }
+    #if PLANTED_FAULTS
+      if PlantedFault.noNameCheck.isActive { return }
+    #endif
     let error = KafkaError(
       code: .fencedInstance, operation: "check the name of the process",
       reason: "the group has another member with it, at \(host)", isFatal: true)

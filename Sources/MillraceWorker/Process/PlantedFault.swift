@@ -54,8 +54,6 @@
     case firedTimerStays = "fired-timer-stays"
     /// Completions of an earlier ownership of a lane count.
     case epochUnchecked = "epoch-unchecked"
-    /// The ledger of a lost lane is used again when the lane comes back.
-    case keptLedgerAfterLoss = "kept-ledger-after-loss"
     /// A process that was fenced or has lost its session joins without asking who has its name.
     case noNameInquiry = "no-name-inquiry"
     /// Copies of a notification are handled again.
@@ -64,7 +62,7 @@
     case lostWakeUp = "lost-wake-up"
     /// A lane restores its ledger to the high watermark, without a record of its own at the end.
     case restoreToWatermark = "restore-to-watermark"
-    /// A client is replaced without asking whether another process has the name.
+    /// A client is replaced although another process has the name.
     case noNameCheck = "no-name-check"
     /// In at-least-once mode, a commit continues after its lane was lost.
     case detachedWrites = "detached-writes"
@@ -87,6 +85,17 @@
 
     /// The active defect. Set it before the first task starts.
     nonisolated(unsafe) package static var active: PlantedFault?
-    package var isActive: Bool { Self.active == self }
+    /// The defects that had something to change so far. A run that does not reach a defect is the same with it.
+    nonisolated(unsafe) package static var reached: Set<PlantedFault> = []
+
+    /// Whether the defect is active. Ask only where it may change something.
+    package var isActive: Bool { isActive(changing: true) }
+
+    /// Whether the defect is active.
+    /// - Parameter isChange: Whether it would change something here.
+    package func isActive(changing isChange: Bool) -> Bool {
+      if isChange { Self.reached.insert(self) }
+      return isChange && Self.active == self
+    }
   }
 #endif
