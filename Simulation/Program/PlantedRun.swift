@@ -30,7 +30,7 @@ struct PlantedRun {
       }
       let number = failure.seed - seeds.lowerBound + 1
       print(
-        "\(name) found after \(number) seeds, \(count) of which reach it, in \(seconds) s: \(failure.problem.prefix(90))"
+        "\(name) found after \(number) seeds, where \(count) reach it, in \(seconds) s: \(failure.problem.prefix(90))"
       )
       print("  repeat: \(runner.command(failure.seed))")
     }

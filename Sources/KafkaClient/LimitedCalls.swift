@@ -5,7 +5,7 @@ internal import Synchronization
 /// Blocking calls that have a time limit of ours. librdkafka 2.16.0 was seen to stay in
 /// `rd_kafka_send_offsets_to_transaction` for over a minute, although it was given a limit of ten seconds.
 ///
-/// A call cannot be cancelled, so its thread is lost, and with it the client. Its owner goes on with another client.
+/// A call cannot be cancelled, so its thread is lost, and with it the client. Its owner continues with another client.
 final class LimitedCalls: Sendable {
   private struct State {
     var waits: [UInt64: (deadline: ContinuousClock.Instant, giveUp: @Sendable () -> Void)] = [:]
