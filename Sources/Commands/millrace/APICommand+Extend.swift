@@ -55,8 +55,7 @@ extension APICommand {
         let configuration = try command.options.shared.load().configuration
         let app = try APIApp(app: command.options.app, environment: command.options.environment, in: configuration)
         let clock = MillraceClock(configuration.clock)
-        let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
-        let log = try await KafkaLog.connect(kafka, timeout: .seconds(15))
+        let log = try await configuration.connect(console)
         let audit = AuditLog(on: log, prefix: configuration.topics.prefix)
         return try await APIAccess.with(app, configuration, clock: clock) { client in
           let operation = ExtendOperation(

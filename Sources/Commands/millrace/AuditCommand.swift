@@ -35,8 +35,7 @@ struct AuditCommand: AsyncParsableCommand {
     let command = self
     try await conclude { console in
       let configuration = try command.shared.load().configuration
-      let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
-      let log = try await KafkaLog.connect(kafka, timeout: .seconds(15))
+      let log = try await configuration.connect(console)
       let survey = try await AuditLog(on: log, prefix: configuration.topics.prefix).survey(
         at: MillraceClock.system.wallTime)
       let lines = survey.lines(isOpenOnly: command.open).filter { $0.entry.run.hasPrefix(command.run ?? "") }

@@ -35,9 +35,7 @@ struct BackfillCommand: AsyncParsableCommand {
     @OptionGroup var shared: SharedOptions
 
     func connect(_ configuration: MillraceConfiguration, console: Console) async throws -> BackfillLog {
-      let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
-      return BackfillLog(
-        on: try await KafkaLog.connect(kafka, timeout: .seconds(15)), prefix: configuration.topics.prefix)
+      BackfillLog(on: try await configuration.connect(console), prefix: configuration.topics.prefix)
     }
   }
 

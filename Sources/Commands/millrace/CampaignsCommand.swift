@@ -35,8 +35,7 @@ struct CampaignsCommand: AsyncParsableCommand {
     }
 
     func connect(_ configuration: MillraceConfiguration, console: Console) async throws -> CampaignLog {
-      let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
-      return try await CampaignLog.connect(configuration, kafka)
+      CampaignLog(on: try await configuration.connect(console), prefix: configuration.topics.prefix)
     }
   }
 

@@ -49,7 +49,7 @@ struct CompareCommand: AsyncParsableCommand {
       let configuration = try command.shared.load().configuration
       let settings = try command.settings(in: configuration)
       let received = try CompareOperation.received(in: command.file)
-      let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
+      let kafka = try configuration.cluster(console)
       let clock = MillraceClock(configuration.clock)
       let now = clock.wallTime
       let comparison = try await CompareOperation(

@@ -13,8 +13,7 @@ struct CustomerLookup {
 
   /// - Throws: The errors of `CustomerSearch.find(_:)`.
   init(_ id: String, _ configuration: MillraceConfiguration, _ console: Console) async throws {
-    let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
-    log = try await KafkaLog.connect(kafka, timeout: .seconds(15))
+    log = try await configuration.connect(console)
     let clock = MillraceClock(configuration.clock)
     let apple = CustomerSearch.asking(configuration, clock: clock) { console.err.note($0) }
     let search = CustomerSearch(

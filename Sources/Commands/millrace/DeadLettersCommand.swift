@@ -76,11 +76,11 @@ struct DeadLettersCommand: AsyncParsableCommand {
       let command = self
       try await conclude { console in
         let configuration = try command.shared.load().configuration
-        let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
         let selection = try command.selecting.selection(in: configuration)
         if let worker = command.worker { try configuration.check(worker: worker) }
         let workers = try await WorkerOperations.all(
-          command.worker.map { [$0] }, configuration, kafka, note: console.noteOnce)
+          command.worker.map { [$0] }, configuration, on: try await configuration.connect(console),
+          note: console.noteOnce)
         try await WorkerOperations.check(reasons: selection.reasons, of: workers)
         let (out, asJSON) = (console.out, command.output.wantsJSON(console))
         guard command.each else {

@@ -86,7 +86,7 @@ struct ListenCommand: AsyncParsableCommand {
       let selection = TopicSelection(
         topics: command.topic, families: command.family, workers: command.worker, isEverything: command.all)
       let catalog = selection.needsCatalog ? try TopicCatalog.load(configuration) : nil
-      let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
+      let kafka = try configuration.cluster(console)
       let listener = Listener(
         kafka, topics: try selection.names(in: catalog),
         start: command.since.map { .time($0) } ?? command.from, clock: MillraceClock(configuration.clock))

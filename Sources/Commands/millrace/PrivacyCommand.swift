@@ -63,8 +63,7 @@ struct PrivacyCommand: AsyncParsableCommand {
       let command = self
       try await conclude(finishesOnSignal: true) { console in
         let configuration = try command.shared.load().configuration
-        let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
-        let log = try await KafkaLog.connect(kafka, timeout: .seconds(15))
+        let log = try await configuration.connect(console)
         let erasure = try await CustomerErasure(configuration, on: log, author: try command.commanding.author)
         let ids = try await command.ids(erasure, console)
         guard !ids.isEmpty else {

@@ -39,7 +39,7 @@ struct QuarantineCommand: AsyncParsableCommand {
       try await conclude { console in
         let configuration = try shared.load().configuration
         let catalog = try TopicCatalog.load(configuration)
-        let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
+        let kafka = try configuration.cluster(console)
         let inventory = try await inventory(
           of: try QuarantineOperation(kafka, catalog: catalog), console: console)
         let out = console.out
@@ -95,7 +95,7 @@ struct QuarantineCommand: AsyncParsableCommand {
         let author = command.dryRun ? "" : try CommandingOptions.author(command.by)
         let configuration = try command.shared.load().configuration
         let catalog = try TopicCatalog.load(configuration)
-        let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
+        let kafka = try configuration.cluster(console)
         let clock = MillraceClock(configuration.clock)
         let operation = try QuarantineOperation(kafka, catalog: catalog, clock: clock)
         let readmission = try Readmission(configuration, clock: clock)

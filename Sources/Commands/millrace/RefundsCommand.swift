@@ -57,8 +57,7 @@ struct RefundsCommand: AsyncParsableCommand {
         let configuration = try command.options.shared.load().configuration
         let app = try APIApp(app: command.options.app, environment: command.options.environment, in: configuration)
         let clock = MillraceClock(configuration.clock)
-        let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
-        let log = try await KafkaLog.connect(kafka, timeout: .seconds(15))
+        let log = try await configuration.connect(console)
         let prefix = configuration.topics.prefix
         let customers = try await command.customers(of: app, log, prefix, clock)
         let asJSON = command.options.output.wantsJSON(console)

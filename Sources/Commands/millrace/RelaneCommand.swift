@@ -37,7 +37,7 @@ struct RelaneCommand: AsyncParsableCommand {
     let (fromPrefix, dryRun, yes, output, shared) = (self.fromPrefix, self.dryRun, self.yes, self.output, self.shared)
     try await conclude(finishesOnSignal: true) { console in
       let configuration = try shared.load().configuration
-      let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
+      let kafka = try configuration.cluster(console)
       let prefix = configuration.topics.prefix
       let inputs = try DeployedWorker.all(in: configuration).compactMap { worker in
         worker.inputs.map { (worker.name, $0.map { String($0.dropFirst(prefix.count)) }) }

@@ -36,9 +36,9 @@ struct ReplayCommand: AsyncParsableCommand {
 
     func connect(author: String = "", console: Console) async throws -> (ReplayOperation, MillraceConfiguration) {
       let configuration = try shared.load().configuration
-      let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
-      let replay = try await ReplayOperation.connect(
-        configuration, kafka, author: author, note: console.noteOnce)
+      let replay = ReplayOperation(
+        on: try await configuration.connect(console), prefix: configuration.topics.prefix, author: author,
+        recordClock: MillraceClock(configuration.clock), note: console.noteOnce)
       return (replay, configuration)
     }
   }

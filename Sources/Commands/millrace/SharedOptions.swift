@@ -32,6 +32,21 @@ struct SharedOptions: ParsableArguments {
   }
 }
 
+extension MillraceConfiguration {
+  /// The cluster, which a command reaches from outside of it. Standard error names it, and says so while it does not
+  /// answer.
+  func cluster(_ console: Console) throws(MillraceError) -> KafkaConfiguration {
+    try kafka.outsideClient().reporting { console.err.note($0) }
+  }
+
+  /// Connects to the cluster.
+  /// - Throws: ``MillraceError`` for invalid properties; `KafkaError` if no broker answers within 15 s.
+  func connect(_ console: Console) async throws -> KafkaLog {
+    let kafka = try cluster(console)
+    return KafkaLog(kafka, cluster: try await kafka.describeCluster(timeout: .seconds(15)))
+  }
+}
+
 /// The output format.
 struct OutputOptions: ParsableArguments {
   @Flag(inversion: .prefixedNo, help: "JSON lines, or text for people; by default text on a terminal.")

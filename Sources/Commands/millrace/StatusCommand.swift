@@ -28,7 +28,7 @@ struct StatusCommand: AsyncParsableCommand {
     let command = self
     try await conclude(finishesOnSignal: true) { console in
       let configuration = try command.shared.load().configuration
-      let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
+      let kafka = try configuration.cluster(console)
       let status = try await DeploymentStatus.read(configuration, kafka)
       let out = console.out
       try out.lines(

@@ -201,8 +201,7 @@ struct SubscriptionsCommand: AsyncParsableCommand {
         let requests = list.ids.map {
           ImportRecord($0, bundleId: app.settings.bundleId, environment: environment, round: round)
         }
-        let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
-        let log = try await KafkaLog.connect(kafka, timeout: .seconds(15))
+        let log = try await configuration.connect(console)
         let marks = try await ErasedCustomers(configuration, on: log).current()
         let kept = requests.filter { !marks.include(Array($0.transactionId.utf8), signed: nil) }
         if kept.count < requests.count {
@@ -246,8 +245,7 @@ extension SubscriptionTable {
   fileprivate static func connect(
     _ configuration: MillraceConfiguration, _ console: Console
   ) async throws -> SubscriptionTable {
-    let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
-    let log = try await KafkaLog.connect(kafka, timeout: .seconds(15))
+    let log = try await configuration.connect(console)
     return SubscriptionTable(in: log, prefix: configuration.topics.prefix)
   }
 }

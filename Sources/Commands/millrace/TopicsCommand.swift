@@ -91,9 +91,7 @@ struct TopicsCommand: AsyncParsableCommand {
           console.err.note("nothing was changed")
           return .failure
         }
-        let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
-        let audit = AuditLog(
-          on: try await KafkaLog.connect(kafka, timeout: .seconds(15)), prefix: configuration.topics.prefix)
+        let audit = AuditLog(on: try await configuration.connect(console), prefix: configuration.topics.prefix)
         let failures = try await operation.apply(
           survey, by: author, recordedIn: audit, clock: MillraceClock(configuration.clock)
         ) { console.err.note($0) }
@@ -107,7 +105,7 @@ struct TopicsCommand: AsyncParsableCommand {
 extension TopicsOperation {
   fileprivate init(_ configuration: MillraceConfiguration, console: Console) throws(MillraceError) {
     let catalog = try TopicCatalog.load(configuration)
-    let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
+    let kafka = try configuration.cluster(console)
     self.init(kafka, catalog: catalog, durability: configuration.kafka.durability)
   }
 }

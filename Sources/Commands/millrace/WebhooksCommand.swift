@@ -40,7 +40,7 @@ struct WebhooksCommand: AsyncParsableCommand {
       let command = self
       try await conclude { console in
         let configuration = try command.shared.load().configuration
-        let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
+        let kafka = try configuration.cluster(console)
         let all = try await WebhookOperations(configuration, kafka).all()
         if all.isEmpty { console.err.note("no webhooks are configured; see docs/webhooks.md") }
         let out = console.out
@@ -145,7 +145,7 @@ extension WebhookControl {
     let control = self
     try await WebhooksCommand().conclude { console in
       let configuration = try control.shared.load().configuration
-      let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
+      let kafka = try configuration.cluster(console)
       try await WebhookOperations(configuration, kafka).control(
         control.name, verb, by: try CommandingOptions.author(control.by),
         at: MillraceClock(configuration.clock).wallTime)

@@ -16,9 +16,9 @@ struct WorkerOptions: ParsableArguments {
   func operations(author: String = "", console: Console) async throws -> WorkerOperations {
     let configuration = try shared.load().configuration
     try configuration.check(worker: worker)
-    let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
-    return try await WorkerOperations.connect(
-      worker: worker, configuration, kafka, author: author, note: console.noteOnce)
+    return try WorkerOperations(
+      worker: worker, prefix: configuration.topics.prefix, on: try await configuration.connect(console), author: author,
+      note: console.noteOnce)
   }
 }
 

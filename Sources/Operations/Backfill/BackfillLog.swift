@@ -34,12 +34,7 @@ package struct BackfillLog: Sendable {
   /// Finds a run by its ID or by a unique prefix of it.
   /// - Throws: ``OperationError`` if no run or more than one run matches.
   package func run(_ id: String, in table: BackfillTable) throws(OperationError) -> BackfillRun {
-    if let run = table[id] { return run }
-    let alike = table.runs.filter { $0.id.hasPrefix(id) }
-    if !id.isEmpty, let only = alike.first, alike.count == 1 { return only }
-    throw OperationError(
-      .usage, alike.count > 1 ? "several runs begin with this id" : "no such run", at: id,
-      remedy: "copy an id from millrace backfill list")
+    try table.runs.named(id, remedy: "copy an id from millrace backfill list") { $0.id }
   }
 
   /// Records an operator's request to pause, resume or stop a run. A stop also ends a run that no process works on.

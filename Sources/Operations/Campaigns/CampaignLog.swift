@@ -20,15 +20,6 @@ package struct CampaignLog: Sendable {
     self.prefix = prefix
   }
 
-  /// Connects to the deployment's cluster.
-  /// - Throws: `KafkaError` if the cluster does not answer.
-  package static func connect(
-    _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration
-  ) async throws -> CampaignLog {
-    let cluster = try await kafka.describeCluster(timeout: timeout)
-    return CampaignLog(on: KafkaLog(kafka, cluster: cluster), prefix: configuration.topics.prefix)
-  }
-
   /// Reads the whole topic.
   /// - Throws: ``OperationError`` if the topic does not exist; `KafkaError`.
   package func table() async throws -> CampaignTable {
@@ -54,12 +45,7 @@ package struct CampaignLog: Sendable {
   /// Finds a campaign by its ID or by a unique prefix of it.
   /// - Throws: ``OperationError`` if no campaign or more than one campaign matches.
   func campaign(_ id: String, in table: CampaignTable) throws(OperationError) -> Campaign {
-    if let campaign = table[id.lowercased()] { return campaign }
-    let alike = table.campaigns.filter { $0.id.hasPrefix(id.lowercased()) }
-    if !id.isEmpty, let only = alike.first, alike.count == 1 { return only }
-    throw OperationError(
-      .usage, alike.count > 1 ? "several campaigns begin with this id" : "no such campaign", at: id,
-      remedy: "copy an id from millrace campaigns list")
+    try table.campaigns.named(id.lowercased(), "campaign", remedy: "copy an id from millrace campaigns list") { $0.id }
   }
 
   /// Finds a campaign by its full ID. Commands that cannot be undone do not accept a prefix.

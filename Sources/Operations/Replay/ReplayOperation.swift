@@ -39,18 +39,6 @@ public struct ReplayOperation: Sendable {
     (self.recordClock, self.note) = (recordClock, note)
   }
 
-  /// Connects to the deployment's cluster.
-  /// - Throws: `KafkaError` if the cluster does not answer.
-  package static func connect(
-    _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, author: String, source: String = "millrace",
-    note: @escaping @Sendable (String) -> Void = { _ in }
-  ) async throws -> ReplayOperation {
-    let cluster = try await kafka.describeCluster(timeout: ReplayPlanner.timeout)
-    return ReplayOperation(
-      on: KafkaLog(kafka, cluster: cluster), prefix: configuration.topics.prefix, author: author, source: source,
-      recordClock: MillraceClock(configuration.clock), note: note)
-  }
-
   // MARK: - Planning
 
   /// Resolves a request to offsets, as of now.

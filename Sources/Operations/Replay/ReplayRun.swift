@@ -259,11 +259,6 @@ package struct RunBook: Sendable {
   /// Finds a run by its ID or by a unique prefix of it.
   /// - Throws: ``OperationError`` if no run or more than one run matches.
   package func run(named name: String) throws(OperationError) -> ReplayRun {
-    if let run = byID[name] { return run }
-    let alike = order.filter { !name.isEmpty && $0.hasPrefix(name) }
-    if let only = alike.first, alike.count == 1, let run = byID[only] { return run }
-    throw OperationError(
-      .usage, alike.isEmpty ? "no such run" : "several runs begin with this id", at: name,
-      remedy: "copy an id from millrace replay list")
+    try runs.named(name, remedy: "copy an id from millrace replay list") { $0.id }
   }
 }

@@ -48,18 +48,6 @@ public struct WorkerOperations: Sendable {
     self.note = note
   }
 
-  /// Connects to the deployment's cluster.
-  /// - Throws: `KafkaError` if the cluster does not answer.
-  package static func connect(
-    worker: String, _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, author: String,
-    source: String = "millrace", note: @escaping @Sendable (String) -> Void = { _ in }
-  ) async throws -> WorkerOperations {
-    let cluster = try await kafka.describeCluster(timeout: timeout)
-    return try WorkerOperations(
-      worker: worker, prefix: configuration.topics.prefix, on: KafkaLog(kafka, cluster: cluster), author: author,
-      source: source, note: note)
-  }
-
   /// The worker's name.
   package var name: String { topics.worker }
 
@@ -68,10 +56,9 @@ public struct WorkerOperations: Sendable {
   /// - Parameter names: The workers' names; nil: every worker of the configured topics whose topics exist.
   /// - Throws: ``OperationError`` if a name is not a valid worker name; `KafkaError`, `MillraceError`.
   package static func all(
-    _ names: [String]?, _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration,
+    _ names: [String]?, _ configuration: MillraceConfiguration, on log: any RecordLog,
     note: @escaping @Sendable (String) -> Void = { _ in }
   ) async throws -> [WorkerOperations] {
-    let log = KafkaLog(kafka, cluster: try await kafka.describeCluster(timeout: timeout))
     let prefix = configuration.topics.prefix
     guard let names else {
       return try await present(in: log, among: try TopicCatalog.load(configuration), prefix: prefix, note: note)
@@ -182,14 +169,10 @@ public struct WorkerOperations: Sendable {
   @discardableResult
   package func control(_ name: String, _ verb: RunVerb) async throws -> Bool {
     let (audit, now) = (AuditLog(on: log, prefix: prefix), clock.wallTime)
-    let runs = try await audit.survey(at: now).lines().filter {
-      [.requeue, .discard].contains($0.entry.action) && $0.entry.run.hasPrefix(name) && !name.isEmpty
-    }
-    guard let line = runs.first, runs.count == 1 else {
-      throw OperationError(
-        .usage, runs.isEmpty ? "no such run" : "several runs begin with this id", at: name,
-        remedy: "copy the id from the output of requeue or discard, or from millrace audit")
-    }
+    let runs = try await audit.survey(at: now).lines().filter { [.requeue, .discard].contains($0.entry.action) }
+    let line = try runs.named(
+      name, remedy: "copy the id from the output of requeue or discard, or from millrace audit"
+    ) { $0.entry.run }
     let run = line.entry
     guard !run.isOver else {
       throw OperationError(.usage, "the run is over", at: run.run, remedy: "no action is needed")
