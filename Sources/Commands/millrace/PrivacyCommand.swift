@@ -87,7 +87,8 @@ struct PrivacyCommand: AsyncParsableCommand {
           console.err.note("\(worker): \(summary.sentence)")
           if summary.status != .success { status = summary.status }
         }
-        try await command.showRemains(configuration, kafka, console, asJSON: asJSON)
+        try await command.showRemains(
+          configuration, try configuration.kafka.outsideClient(), console, asJSON: asJSON)
         return status
       }
     }

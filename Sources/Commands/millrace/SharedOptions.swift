@@ -1,7 +1,9 @@
 // The options and the exit path of every command.
 
 import ArgumentParser
+import KafkaClient
 import MillraceCore
+import MillraceRecords
 import Operations
 import Synchronization
 

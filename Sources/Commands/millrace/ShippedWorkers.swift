@@ -50,8 +50,9 @@ enum ShippedWorkers {
 extension DeployedWorker {
   /// The workers with an entry in the configuration.
   static func all(in configuration: MillraceConfiguration) throws -> [DeployedWorker] {
-    let found = try ShippedWorkers.members(running: configuration.workerNames, in: configuration).flatMap { member in
-      try DeployedWorker.of(member.type, process: member.program, in: configuration)
+    var found: [DeployedWorker] = []
+    for (program, type) in ShippedWorkers.members(running: configuration.workerNames, in: configuration) {
+      found += try DeployedWorker.of(type, process: program, in: configuration)
     }
     let foreign = configuration.workerNames.filter { name in !found.contains { $0.name == name } }
     return found + foreign.map { DeployedWorker(foreign: $0) }

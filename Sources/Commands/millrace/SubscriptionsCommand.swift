@@ -210,7 +210,8 @@ struct SubscriptionsCommand: AsyncParsableCommand {
         let policy = configuration.policy(of: SubscriptionsWorker.name, standard: SubscriptionsWorker.policy)
         let topics = WorkerTopics(SubscriptionsWorker.self, configuration, policy)
         // This consumer is never run, so it never joins the group.
-        let group = try KafkaConsumer(kafka, subscription: .group(topics.group, topics: []))
+        let group = try KafkaConsumer(
+          try configuration.kafka.outsideClient(), subscription: .group(topics.group, topics: []))
         let prefix = configuration.topics.prefix
         let selection: JSONObject = [
           "bundleId": .string(app.settings.bundleId), "environment": .string(environment.rawValue),

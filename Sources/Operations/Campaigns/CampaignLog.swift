@@ -1,7 +1,7 @@
 // Reads and writes the topic of campaigns for commands.
 
-package import KafkaClient
-package import MillraceCore
+internal import KafkaClient
+internal import MillraceCore
 package import MillraceRecords
 internal import MillraceWorker
 package import RenewalExtensions

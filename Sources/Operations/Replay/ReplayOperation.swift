@@ -3,8 +3,8 @@
 
 package import AppStore
 public import MillraceTime
-package import KafkaClient
-package import MillraceCore
+internal import KafkaClient
+internal import MillraceCore
 public import MillraceRecords
 package import MillraceWorker
 internal import Synchronization
