@@ -139,7 +139,7 @@ let package = Package(
       [
         "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "MillraceTime", argumentParser,
         asyncHTTPClient, coreMetrics, crypto, httpTypes, hummingbird, lifecycle, logging, metrics, nioCore, nioHTTP1,
-        swiftASN1, unixSignals, yams,
+        nioHTTPTypes, swiftASN1, unixSignals, yams,
       ]),
     library(
       "MillraceRecords",
@@ -377,8 +377,8 @@ let package = Package(
     tests(
       "Ingress",
       [
-        "TestEnvironment", "Ingress", "Operations", "OpenTelemetry", "MillraceCore", "MillraceRecords",
-        "MillraceWorker",
+        "TestEnvironment", "TestServers", "Ingress", "Operations", "OpenTelemetry", "MillraceCore",
+        "MillraceRecords", "MillraceWorker",
         "KafkaClient", "AppStore", "AppStoreSigning", "MillraceTime", "millrace-ingress", asyncHTTPClient, crypto,
         httpTypes, lifecycle, logging, nioCertificateReloading, nioCore, nioEmbedded, nioHTTP1, nioHTTPTypes, nioPosix,
         nioSSL, swiftASN1, tracing, x509,
@@ -424,8 +424,8 @@ let package = Package(
     tests(
       "Console",
       [
-        "TestEnvironment", "Console", "millrace-console", "AppStoreSigning", "Operations", "RenewalExtensions",
-        "MillraceCore",
+        "TestEnvironment", "TestServers", "Console", "millrace-console", "AppStoreSigning", "Operations",
+        "RenewalExtensions", "MillraceCore",
         "MillraceRecords", "MillraceWorker", "MillraceTesting", "KafkaClient", "AppStore", "AppStoreServerAPI",
         "MillraceTime", asyncHTTPClient, crypto, httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1,
       ]),

@@ -51,7 +51,8 @@ package struct ConsoleServer: Service {
       configuration.alerts.webhook.isConfigured
       ? AlertPoster(configuration: configuration, kafka: kafka, store: store, logger: logger) : nil
     reader = ConsoleReader(configuration: configuration, kafka: kafka, topics: topics, store: store, logger: logger)
-    let connection = LogConnection(kafka)
+    // With the usual amount of prefetching, one search of all notifications takes more memory than everything else.
+    let connection = LogConnection(kafka.reading(kilobytes: 64, messages: 200))
     var responder = ConsoleResponder(
       policy: AccessPolicy(
         settings: configuration.console, allowsActions: options.allowsActions, localUser: options.localUser,
@@ -85,13 +86,22 @@ struct ConsoleFront: Service {
   let onListening: @Sendable (Int) async -> Void
 
   private static let connections = 256
+  private static let largestHead = 16 << 10
+  /// The time limits of a connection. A client that does not read its response is slow as well.
+  var limits = ConnectionGuard.Limits(head: .seconds(10), body: .seconds(30), idle: .seconds(60))
 
   func run() async throws {
     var quiet = logger
     quiet.logLevel = max(.notice, logger.logLevel)
     let application = Application(
       responder: responder,
-      server: .http1(configuration: .init(httpDecoderConfiguration: .init(maxHeaderListSize: 16 << 10))),
+      server: .http1(
+        configuration: .init(
+          additionalChannelHandlers: [
+            ConnectionGuard(limits: limits, refusal: Answers.malformedHead, invites: { _ in false })
+          ],
+          httpDecoderConfiguration: .init(
+            maxHeaderFieldSize: Self.largestHead, maxHeaderListSize: Self.largestHead, maxHeaderFieldCount: 100))),
       configuration: .init(
         address: .hostname(settings.host, port: settings.port),
         availableConnectionsDelegate: .maximum(Self.connections, logger: quiet)),

@@ -175,7 +175,8 @@ package struct IngressServer: Service {
       let http1 = HTTP1Channel.Configuration(
         additionalChannelHandlers: [
           ConnectionGuard(
-            limits: limits, onSlowClient: { metrics.slowClient($0) },
+            limits: limits, refusal: RefusedRequest.malformedHead.problem.closingParts,
+            onSlowClient: { metrics.slowClient($0) },
             onMalformedHead: { metrics.refuse(nil, .malformedHead) }, invites: { heads.invites($0) })
         ],
         httpDecoderConfiguration: .init(

@@ -7,6 +7,8 @@ import MillraceWorker
 import MillraceTesting
 import NIOCore
 import NIOHTTP1
+import TestEnvironment
+import TestServers
 import Testing
 
 @testable import Console
@@ -16,6 +18,7 @@ import Testing
     Written.deadLetter("n\($0)", key: "200000000000000\($0)", lane: 0, at: Deployment.now - .seconds(60))
   }
   private static let item = "refunds/0/0"
+  private static let lookup = "/dead-letters/refunds/0/0"
 
   // MARK: - Reading
 
@@ -32,9 +35,9 @@ import Testing
         let policy = answer.headers.first(name: "Content-Security-Policy")
         #expect(policy == Answers.contentSecurityPolicy, "\(path)")
         #expect(answer.headers.first(name: "X-Content-Type-Options") == "nosniff")
-        // A streamed response closes its connection.
-        #expect(
-          answer.headers.first(name: "Connection") == (path.hasPrefix("/timeline?id=") ? "close" : nil), "\(path)")
+        // A response that reads topics closes its connection.
+        let reads = path.hasPrefix("/timeline?id=") || path == Self.lookup
+        #expect(answer.headers.first(name: "Connection") == (reads ? "close" : nil), "\(path)")
         let text = String(buffer: try await answer.body.collect(upTo: 1 << 20))
         #expect(!text.isEmpty, "\(path)")
         if !path.hasPrefix("/console.") {
@@ -155,68 +158,136 @@ import Testing
     }
   }
 
-  @Test func `four timelines are streamed at a time, and a disconnected reader frees its slot`() async throws {
-    try await ConsoleStage.run { (stage) async throws in
-      let path = "/timeline?id=2000000000000000"
-      try await stage.produce([Written.deadLetter("n", key: "2000000000000000", at: Deployment.now - .seconds(60))])
-      // The log does not respond, so reading the timelines never ends.
-      stage.log.pause()
-      let (heard, hear) = AsyncStream<Void>.makeStream()
-      let readers = (0..<4).map { _ in
-        Task {
-          let answer = try await stage.ask(path)
-          hear.yield()
-          for try await _ in answer.body {}
-        }
+  /// Opens as many timelines as there are places, of a log that does not respond, so that they never end.
+  private func fill(_ stage: ConsoleStage) async throws -> [Task<Void, any Error>] {
+    for letter in Self.letters { try stage.log.append(letter) }
+    stage.log.pause()
+    let readers = (0..<stage.scans.limit).map { _ in
+      Task {
+        let answer = try await stage.ask("/timeline?id=2000000000000000")
+        for try await _ in answer.body {}
       }
-      var open = 0
-      for await _ in heard {
-        open += 1
-        if open == readers.count { break }
-      }
-      let refused = try await stage.ask(path)
-      #expect(refused.status == .serviceUnavailable)
-      #expect(refused.headers.first(name: "Retry-After") == "5")
-      #expect(String(buffer: try await refused.body.collect(upTo: 1 << 20)).contains("Busy"))
-      // Other pages are not affected.
-      #expect(try await stage.ask("/").status == .ok)
+    }
+    try await waitUntil(stage.scans.admitted == stage.scans.limit)
+    return readers
+  }
 
-      readers[0].cancel()
-      _ = await readers[0].result
-      let last = Task {
-        // The server notices the closed connection with a delay.
-        while true {
-          let answer = try await stage.ask(path)
-          if answer.status == .ok {
-            hear.yield()
-            for try await _ in answer.body {}
-            return
-          }
-          _ = try await answer.body.collect(upTo: 1 << 20)
-        }
+  private func end(_ readers: [Task<Void, any Error>]) async {
+    for reader in readers { reader.cancel() }
+    for reader in readers { _ = await reader.result }
+  }
+
+  @Test func `requests that read topics share places, a few more wait for a moment, and others are refused`()
+    async throws
+  {
+    try await ConsoleStage.run { (stage) async throws in
+      let readers = try await fill(stage)
+      let lookUp = { @Sendable () async throws -> (HTTPResponseStatus, String?) in
+        let answer = try await stage.ask(Self.lookup)
+        _ = try await answer.body.collect(upTo: 1 << 20)
+        return (answer.status, answer.headers.first(name: "Retry-After"))
       }
-      for await _ in heard { break }
-      for reader in readers + [last] { reader.cancel() }
-      for reader in readers + [last] { _ = await reader.result }
+      let waiting = (0..<12).map { _ in Task { try await lookUp() } }
+      try await waitUntil(stage.scans.waiting == waiting.count)
+      for path in [Self.lookup, "/timeline?id=2000000000000000"] {
+        let refused = try await stage.ask(path)
+        #expect(refused.status == .serviceUnavailable && refused.headers.first(name: "Retry-After") == "5")
+        #expect(String(buffer: try await refused.body.collect(upTo: 1 << 20)).contains("Too many pages are reading"))
+      }
+      // Other pages are not affected.
+      for path in ["/", "/dead-letters", "/timeline"] { #expect(try await stage.ask(path).status == .ok, "\(path)") }
+      stage.manual.advance(by: ConsoleResponder.scanPatience)
+      for task in waiting { #expect(try await task.value == (.serviceUnavailable, "5")) }
+      await end(readers)
+      try await waitUntil(stage.scans.admitted == 0)
+      stage.log.resume()
+      #expect(try await lookUp() == (.ok, nil))
     }
   }
 
-  @Test func `at most eight records are looked up at a time`() async throws {
+  @Test func `a client that disconnects frees its place, or leaves the queue`() async throws {
     try await ConsoleStage.run { (stage) async throws in
-      for letter in Self.letters { try stage.log.append(letter) }
-      stage.log.pause()
-      let path = "/dead-letters/refunds/0/0"
-      // Eight requests wait for the log, and one is asked to retry.
-      let statuses = try await withThrowingTaskGroup(of: HTTPResponseStatus.self) { group in
-        for _ in 0..<9 { group.addTask { try await stage.ask(path).status } }
-        let first = try await group.next()
-        stage.log.resume()
-        var all = [first].compactMap(\.self)
-        for try await status in group { all.append(status) }
-        return all
+      let readers = try await fill(stage)
+      let user = "host: a\r\nx-forwarded-user: ada\r\nsec-fetch-site: same-origin\r\n\r\n"
+      let waiting = Task { try await stage.ask(Self.lookup) }
+      try await waitUntil(stage.scans.waiting == 1)
+      waiting.cancel()
+      _ = await waiting.result
+      try await waitUntil(stage.scans.waiting == 0)
+
+      let next = Task { try await stage.ask(Self.lookup) }
+      try await waitUntil(stage.scans.waiting == 1)
+      await end([readers[0]])
+      try await waitUntil(stage.scans.waiting == 0)
+      #expect(stage.scans.admitted == stage.scans.limit, "the lookup has the place of the timeline")
+      next.cancel()
+      _ = await next.result
+      await end(Array(readers.dropFirst()))
+      try await waitUntil(stage.scans.admitted == 0)
+
+      // The log still does not respond, so only the disconnection ends these.
+      for path in [Self.lookup, "/timeline?id=2000000000000000"] {
+        for _ in 0..<20 { try await RawClient.sendAndLeave("GET \(path) HTTP/1.1\r\n\(user)", port: stage.port) }
+        try await waitUntil(stage.scans.admitted + stage.scans.waiting == 0)
       }
-      #expect(statuses.first == .serviceUnavailable)
-      #expect(statuses.dropFirst().allSatisfy { $0 == .ok } && statuses.count == 9)
+    }
+  }
+
+  @Test func `a client that reads nothing keeps no place and no connection`() async throws {
+    try await ConsoleStage.run(idle: .milliseconds(200)) { (stage) async throws in
+      let detail = String(repeating: "a long reason ", count: 2_000)
+      try await stage.produce(
+        (0..<200).map {
+          Written.deadLetter(
+            "n\($0)", key: "2000000000000000", detail: detail, lane: 0, at: Deployment.now - .seconds(60))
+        })
+      let user = "host: a\r\nx-forwarded-user: ada\r\nsec-fetch-site: same-origin\r\n\r\n"
+      for path in ["/timeline?id=2000000000000000", "/dead-letters?state=all"] {
+        // Returns when the server has closed the connection. A timeline closes it in any case.
+        try await RawClient.sendAndReadNothing(
+          String(repeating: "GET \(path) HTTP/1.1\r\n\(user)", count: 20_000), port: stage.port)
+        try await waitUntil(stage.scans.admitted == 0)
+      }
+    }
+  }
+
+  @Test(arguments: ["/timeline?id=", "/dead-letters?q=", "/"])
+  func `an oversize head is refused, and its connection closes`(path: String) async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      let received = try await RawClient.sendAndWaitForTheEnd(
+        "GET \(path)\(String(repeating: "1", count: 1 << 20)) HTTP/1.1\r\nhost: a\r\n\r\n", port: stage.port)
+      #expect(received.isEmpty || received.hasPrefix("HTTP/1.1 400"), "\(received.prefix(200))")
+    }
+  }
+
+  @Test func `hostile parameters are refused or bounded`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      try await stage.produce(Self.letters)
+      let most = "9223372036854775807"
+      for path in [
+        "/dead-letters?from=\(most)", "/dead-letters?from=-\(most)", "/dead-letters?from=99999999999999999999",
+        "/dead-letters/refunds/2147483647/\(most)", "/dead-letters/refunds/0/\(most)",
+        "/dead-letters/refunds/-1/-1", "/dead-letters/%00/0/0", "/timeline?id=1&days=\(most)",
+        "/timeline?id=1&days=-\(most)", "/timeline?id=%00%ff", "/timeline?id=\(String(repeating: "x", count: 15_000))",
+        "/runs/\(String(repeating: "x", count: 15_000))", "/dead-letters?q=\(String(repeating: "%25", count: 5_000))",
+        "/dead-letters/decide?do=requeue\(String(repeating: "&item=a/0/0", count: 1_200))",
+      ] {
+        let answer = try await stage.ask(path)
+        #expect([200, 400, 404].contains(answer.status.code), "\(path.prefix(60)): \(answer.status)")
+        _ = try await answer.body.collect(upTo: 1 << 20)
+      }
+      #expect(try await stage.ask("/").status == .ok)
+    }
+  }
+
+  @Test func `a form from another site is refused before its body is read`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      let head =
+        "POST /dead-letters/discard HTTP/1.1\r\nhost: a\r\nx-forwarded-user: ada\r\norigin: http://evil.example\r\n"
+      // The body never comes.
+      let received = try await RawClient.exchange(
+        [("\(head)content-length: 200000\r\nconnection: close\r\n\r\n", "HTTP/1.1 403")], port: stage.port)
+      #expect(received.contains("HTTP/1.1 403"), "\(received)")
     }
   }
 

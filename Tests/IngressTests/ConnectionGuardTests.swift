@@ -6,10 +6,12 @@ import AppStoreSigning
 import Foundation
 import HTTPTypes
 import KafkaClient
+import MillraceCore
 import MillraceWorker
 import NIOCore
 import NIOEmbedded
 import NIOHTTPTypes
+import TestServers
 import Testing
 
 @testable import Ingress
@@ -116,7 +118,9 @@ import Testing
     let channel = EmbeddedChannel()
     let limits = ConnectionGuard.Limits(head: .seconds(1), body: .seconds(1), idle: .seconds(1))
     try channel.pipeline.syncOperations.addHandlers([
-      reads, ConnectionGuard(limits: limits, onSlowClient: { _ in }, onMalformedHead: {}, invites: { _ in false }),
+      reads,
+      ConnectionGuard(
+        limits: limits, refusal: RefusedRequest.malformedHead.problem.closingParts, invites: { _ in false }),
     ])
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     func read() -> Int {

@@ -7,6 +7,7 @@ import KafkaClient
 import Logging
 import MillraceRecords
 import NIOHTTP1
+import TestServers
 import Testing
 
 @testable import Ingress

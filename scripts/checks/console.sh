@@ -10,12 +10,14 @@
 #   scripts/check console --keep    keeps everything running and prints the address; Ctrl-C stops it
 #   scripts/check console --volume  only 10 000 dead letters on 500 partitions: memory below 100 MB, first byte in
 #                                   100 ms
+#   scripts/check console --hostile only 120 hostile requests at once, three times: memory below 150 MB, and other pages
+#                                   are answered. With KAFKA_BOOTSTRAP_SERVERS=host:port it runs on a real cluster
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 mode=${1:-}
 case "$mode" in
-'' | --keep | --volume) ;;
-*) usage "[--keep | --volume]" ;;
+'' | --keep | --volume | --hostile) ;;
+*) usage "[--keep | --volume | --hostile]" ;;
 esac
 
 need_swift
@@ -33,7 +35,7 @@ export MILLRACE_TOPICS_DIRECTORY=$root/topics MILLRACE_TOPICS_LANES=4 MILLRACE_K
 
 # start_console OPTION... starts the console and sets $console and $address.
 start_console() {
-  MILLRACE_KAFKA_BOOTSTRAP_SERVERS=$bootstrap MILLRACE_ADMIN_PORT=0 MILLRACE_CONSOLE_PORT=0 \
+  MILLRACE_KAFKA_BOOTSTRAP_SERVERS=$bootstrap MILLRACE_ADMIN_PORT=${MILLRACE_ADMIN_PORT:-0} MILLRACE_CONSOLE_PORT=0 \
     start "$temporary/console.log" "$bin/millrace-console" --address-file "$temporary/address" "$@"
   console=$!
   wait_for_file "$temporary/address" "$console" 20 || { cat "$temporary/console.log" >&2; die "the console did not start"; }
@@ -68,6 +70,32 @@ if [ "$mode" = --volume ]; then
   done
   start_console
   python3 scripts/checks/console/volume.py "$address" "$((100 * 1024))" "/proc/$console/status" || die "the console uses too much memory or responds too slowly"
+  stop "$console" || die "the console ended with status $? after SIGTERM; its log: $(tail -n 5 "$temporary/console.log")"
+  exit
+fi
+
+if [ "$mode" = --hostile ]; then
+  say "120 hostile requests at once"
+  export MILLRACE_WORKERS='{refunds: {}, consumption: {}, renewal-extensions: {}}'
+  use_cluster console
+  admin=$(free_port)
+  known=2000000000000001
+  headers=(-H ce_specversion=1.0 -H ce_id=3f1c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11 -H content-type=application/jose
+    -H ce_type=com.apple.appstore.notification.v2.REFUND -H ce_source=appstore/Production/com.example.app
+    -H ce_subject="$known" -H ce_time=2026-01-01T00:00:00Z -H ce_origin=post)
+  value=$(printf 'x%.0s' {1..2000})
+  produce() { kcat -P -b "$bootstrap" -t "${MILLRACE_TOPICS_PREFIX:-}$1" -K "$(printf '\t')" "${@:2}"; }
+  # The timeline of one customer is long, and every search of an unknown one reads all notifications.
+  for number in {1..2000}; do printf '%s\t%s\n' "$known" "$value"; done |
+    produce appstore.notifications.refunds -X partitioner=murmur2_random "${headers[@]}"
+  for family in subscriptions purchases; do
+    for number in {1..20000}; do printf '%s\t%s\n' "$number" "$value"; done | produce "appstore.notifications.$family" "${headers[@]}"
+  done
+  for number in {1..2000}; do printf '%s\t%s\n' "$known" "$value"; done |
+    produce millrace.refunds.dead-letters -p 0 "${headers[@]}" -H millrace-reason=handler-error -H "millrace-died-at=$(date +%s)000"
+  MILLRACE_ADMIN_PORT=$admin start_console --show-payloads --allow-actions
+  python3 scripts/checks/console/hostile.py "$address" "http://127.0.0.1:$admin" "/proc/$console/status" "$known" \
+    "$((150 * 1000 * 1000 / 1024))" || { tail -n 20 "$temporary/console.log" >&2; die "the console used too much memory, or did not answer"; }
   stop "$console" || die "the console ended with status $? after SIGTERM; its log: $(tail -n 5 "$temporary/console.log")"
   exit
 fi

@@ -72,10 +72,16 @@ struct AccessPolicy: Sendable {
     }
   }
 
-  /// Throws unless the user may act and the form comes from a page of this console.
-  func check(_ request: HTTPRequest, token: String, of visitor: Visitor) throws(Denial) {
+  /// Throws unless the user may act and the request comes from a page of this console. Checked before a body is read.
+  func check(_ request: HTTPRequest, of visitor: Visitor) throws(Denial) {
     guard visitor.mayAct else { throw .readOnly }
-    guard isSameOrigin(request), tokens.isValid(token, for: visitor.name) else { throw .foreignForm }
+    guard isSameOrigin(request) else { throw .foreignForm }
+  }
+
+  /// Throws unless the user may act and the form comes from a page of this console that the user opened.
+  func check(_ request: HTTPRequest, token: String, of visitor: Visitor) throws(Denial) {
+    try check(request, of: visitor)
+    guard tokens.isValid(token, for: visitor.name) else { throw .foreignForm }
   }
 
   /// Returns the source of a request from the headers that browsers set (W3C, Fetch Metadata Request Headers).

@@ -30,11 +30,31 @@ enum Answers {
       body: ResponseBody(byteBuffer: ByteBuffer(string: html.text)))
   }
 
+  /// The response to a malformed head, which never becomes a request. The connection closes after it.
+  static var malformedHead: (head: HTTPResponse, body: ByteBuffer) {
+    let body = ByteBuffer(string: "The request is not valid HTTP, or its head is too large.\n")
+    var headers = headers("text/plain; charset=utf-8")
+    headers[.connection] = "close"
+    headers[.contentLength] = "\(body.readableBytes)"
+    return (HTTPResponse(status: .badRequest, headerFields: headers), body)
+  }
+
   /// A static file. Browsers may cache it because its address contains the release.
   static func file(_ bytes: [UInt8], type: String) -> Response {
     Response(
       status: .ok, headers: headers(type, cache: "max-age=86400"),
       body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+  }
+
+  /// Makes a response while watching the connection. The work is cancelled if the client disconnects.
+  /// - Throws: The error of `work`; `CancellationError`.
+  static func whileConnected(
+    _ request: Request, _ work: @Sendable () async throws -> Response
+  ) async throws -> Response {
+    var response = try await request.body.consumeWithCancellationOnInboundClose { _ in try await work() }
+    // Watching for the disconnection makes the connection unusable for another request.
+    response.headers[.connection] = "close"
+    return response
   }
 
   /// A response whose body is streamed. Writing is cancelled if the client disconnects.

@@ -37,11 +37,12 @@ struct ConsoleResponder: HTTPResponder {
   let logger: Logger
   /// Limits live pages. Each is rendered once a second.
   let livePages = AdmissionQuota(limit: 64)
-  /// Limits concurrent timelines. Each reads from Kafka with its own clients for seconds or minutes.
-  let timelines = AdmissionQuota(limit: 4)
-  /// Limits concurrent lookups of single records. Each uses its own client for a moment.
-  let lookups = AdmissionQuota(limit: 8)
+  /// Limits the requests that read topics or wait for workers. Each has its own clients of Kafka, for a moment or for
+  /// minutes.
+  let scans = AdmissionQuota(limit: 6, queue: 12)
 
+  /// How long a request waits for a place among ``scans``.
+  static let scanPatience = Duration.seconds(3)
   /// The value of `Retry-After`, in seconds, if a limit is reached.
   static let retryAfterSeconds = 5
   /// The time limit for looking up a record.
@@ -57,12 +58,22 @@ struct ConsoleResponder: HTTPResponder {
       // An unidentified client learns nothing about the console, not even its name.
       return Answers.refused(error)
     }
+    return try await response(to: request, page) { try await answer(request, page) }
+  }
+
+  /// Returns a response, also if `work` fails.
+  /// - Throws: `CancellationError`: the client has disconnected.
+  private func response(
+    to request: Request, _ page: PageContext, _ work: () async throws -> Response
+  ) async throws -> Response {
     do {
-      return try await answer(request, page)
+      return try await work()
     } catch let refusal as Denial {
       var answer = Answers.page(refusal.page(page), status: refusal.status)
       if case .busy = refusal { answer.headers[.retryAfter] = "\(Self.retryAfterSeconds)" }
       return answer
+    } catch let error as CancellationError {
+      throw error
     } catch {
       logger.warning("could not serve a page", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
       return Answers.page(
@@ -86,14 +97,27 @@ struct ConsoleResponder: HTTPResponder {
     case ["live"]: return live(request, page)
     case ["dead-letters"]: return await list(query, page)
     case ["dead-letters", "decide"]: return try await decide(query, page)
-    case ["timeline"]: return try timeline(query, request, page, origin)
+    case ["timeline"]: return try await timeline(query, request, page, origin)
     case let path where path.count == 2 && path[0] == "runs": return try await run(path[1], page)
     default:
       guard path.count == 4, path[0] == "dead-letters", let id = try? DeadLetterID("\(path[2])/\(path[3])") else {
         throw Denial.notFound
       }
-      return try await deadLetter(.init(worker: path[1], id: id), page)
+      return try await reading(for: request, page) { try await deadLetter(.init(worker: path[1], id: id), page) }
     }
+  }
+
+  /// Returns a response for which topics are read, and ends the reading if the client disconnects.
+  func reading(
+    for request: Request, _ page: PageContext, _ work: @Sendable () async throws -> Response
+  ) async throws -> Response {
+    try await Answers.whileConnected(request) { try await response(to: request, page, work) }
+  }
+
+  /// Waits for a place among the requests that read topics.
+  func admission() async throws -> Admission {
+    guard let admission = try await scans.admit(within: Self.scanPatience, by: real) else { throw Denial.busy }
+    return admission
   }
 
   // MARK: - Reading
@@ -121,7 +145,7 @@ struct ConsoleResponder: HTTPResponder {
   }
 
   private func lookUp(_ key: DeadLetterKey) async throws -> ConsumerRecord? {
-    guard let admission = lookups.admit() else { throw Denial.busy }
+    let admission = try await admission()
     let found = try await real.result(within: Self.lookupLimit) { [log, prefix = topics.prefix] in
       // A lookup that ignores its time limit keeps its place in the quota until it ends.
       defer { admission.end() }
@@ -153,16 +177,16 @@ struct ConsoleResponder: HTTPResponder {
 
   private func timeline(
     _ query: FormFields, _ request: Request, _ page: PageContext, _ origin: RequestOrigin
-  ) throws(Denial) -> Response {
+  ) async throws -> Response {
     let usual = Int(settings.timelineHorizon.components.seconds / 86_400)
     let days = min(max(1, Int(query["days"]) ?? usual), 3_650)
     let view = TimelineView(subject: query["id"], days: days, context: page)
     guard !view.subject.isEmpty else { return Answers.page(view.question) }
-    guard view.subject.utf8.count <= 256 else { throw .malformed("the id is longer than 256 bytes") }
+    guard view.subject.utf8.count <= 256 else { throw Denial.malformed("the id is longer than 256 bytes") }
     // Reading starts only after a click in this console or a typed address. Links from other sites show the form,
     // filled in.
     guard origin == .console || origin == .user else { return Answers.page(view.question) }
-    guard let admission = timelines.admit() else { throw .busy }
+    let admission = try await admission()
     let since = real.wallTime - .seconds(Int64(days) * 86_400)
     return Answers.stream("text/html; charset=utf-8", of: request) { [self] writer in
       defer { admission.end() }
@@ -246,6 +270,7 @@ struct ConsoleResponder: HTTPResponder {
     guard path.count == 2, path[0] == "dead-letters", let decision = OperationReport.Action(decision: path[1]) else {
       throw Denial.notFound
     }
+    try policy.check(request.head, of: page.visitor)
     let fields = try await form(request)
     try policy.check(request.head, token: fields["token"], of: page.visitor)
     let why = fields["why"]
@@ -254,6 +279,8 @@ struct ConsoleResponder: HTTPResponder {
     }
     let letters = try await chosen(fields).letters
     guard !letters.isEmpty else { throw Denial.malformed("no dead letter is selected") }
+    let admission = try await admission()
+    defer { admission.end() }
     let service = DeadLetterService(log: try await log(), prefix: topics.prefix, clock: clock, patience: patience)
     let outcomes = try await service.settle(decision, letters.map(\.key), why: why, by: page.visitor.name)
     logger.info(
@@ -265,10 +292,13 @@ struct ConsoleResponder: HTTPResponder {
   }
 
   private func control(_ id: String, _ request: Request, _ page: PageContext) async throws -> Response {
+    try policy.check(request.head, of: page.visitor)
     let fields = try await form(request)
     try policy.check(request.head, token: fields["token"], of: page.visitor)
     guard let run = await store.run(id) else { throw Denial.notFound }
     guard let verb = RunVerb(rawValue: fields["verb"]) else { throw Denial.malformed("the action is unknown") }
+    let admission = try await admission()
+    defer { admission.end() }
     let service = RunService(
       log: try await log(), prefix: topics.prefix, clock: clock, real: real, user: page.visitor.name)
     switch run.kind {

@@ -22,13 +22,17 @@ struct ConsoleStage: Sendable {
   let log: InMemoryLog
   let store: ConsoleStore
   let topics: ConsoleTopics
-  let address: String
+  /// The places of requests that read topics.
+  let scans: AdmissionQuota
+  let port: Int
   let client: HTTPClient
+
+  var address: String { "http://127.0.0.1:\(port)" }
 
   /// Runs a console while `body` runs.
   static func run(
     proxy: ConsoleSettings.Proxy = .required, allowsActions: Bool = true, showsPayloads: Bool = false,
-    isLogAway: Bool = false, deadLetters: Int = 1_000,
+    isLogAway: Bool = false, deadLetters: Int = 1_000, idle: TimeAmount = .seconds(60),
     _ body: @escaping @Sendable (ConsoleStage) async throws -> Void
   ) async throws {
     let time = ManualClock(start: Deployment.now)
@@ -47,10 +51,11 @@ struct ConsoleStage: Sendable {
       }, clock: time.clock, real: time.clock, patience: .zero,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     let (ports, port) = AsyncStream<Int>.makeStream()
-    let front = ConsoleFront(
+    var front = ConsoleFront(
       responder: responder, settings: configuration.console,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) { port.yield($0) }
+    front.limits.idle = idle
     var settings = HTTPClient.Configuration()
     settings.connectionPool.retryConnectionEstablishment = false
     settings.timeout.connect = .seconds(120)
@@ -65,7 +70,7 @@ struct ConsoleStage: Sendable {
         guard let bound = await ports.first(where: { _ in true }) else { return }
         try await body(
           ConsoleStage(
-            time: time, log: log, store: store, topics: topics, address: "http://127.0.0.1:\(bound)", client: client))
+            time: time, log: log, store: store, topics: topics, scans: responder.scans, port: bound, client: client))
         await group.triggerGracefulShutdown()
         try await tasks.waitForAll()
       }
@@ -77,9 +82,10 @@ struct ConsoleStage: Sendable {
   }
 
   private init(
-    time: ManualClock, log: InMemoryLog, store: ConsoleStore, topics: ConsoleTopics, address: String, client: HTTPClient
+    time: ManualClock, log: InMemoryLog, store: ConsoleStore, topics: ConsoleTopics, scans: AdmissionQuota, port: Int,
+    client: HTTPClient
   ) {
-    (self.log, self.store, self.topics, self.address, self.client) = (log, store, topics, address, client)
+    (self.log, self.store, self.topics, self.scans, self.port, self.client) = (log, store, topics, scans, port, client)
     self.manual = time
   }
 

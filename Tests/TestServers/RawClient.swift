@@ -1,14 +1,15 @@
 // A client that sends any bytes, including invalid HTTP.
 
-import NIOCore
-import NIOPosix
+internal import NIOCore
+internal import NIOPosix
 
-enum RawClient {
+/// Sends bytes to a server on this machine.
+package enum RawClient {
   /// The text to send, and the text that must have been received before the next step.
-  typealias Step = (send: String, until: String)
+  package typealias Step = (send: String, until: String)
 
   /// Performs all steps, calls `onLastStep`, and reads until the server closes. Returns everything the server sent.
-  static func exchange(_ steps: [Step], port: Int, onLastStep: () -> Void = {}) async throws -> String {
+  package static func exchange(_ steps: [Step], port: Int, onLastStep: () -> Void = {}) async throws -> String {
     let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .connectTimeout(.seconds(120))
       .connect(host: "127.0.0.1", port: port) { channel in
@@ -36,12 +37,12 @@ enum RawClient {
   }
 
   /// Sends the text and reads until the server closes. Returns everything the server sent.
-  static func sendAndWaitForTheEnd(_ text: String, port: Int) async throws -> String {
+  package static func sendAndWaitForTheEnd(_ text: String, port: Int) async throws -> String {
     try await exchange([(text, "")], port: port)
   }
 
   /// Sends the text without reading, and returns when the server has closed the connection.
-  static func sendAndReadNothing(_ text: String, port: Int) async throws {
+  package static func sendAndReadNothing(_ text: String, port: Int) async throws {
     let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .connectTimeout(.seconds(120))
       .channelOption(.autoRead, value: false)
@@ -51,9 +52,18 @@ enum RawClient {
     try await channel.closeFuture.get()
   }
 
+  /// Sends the text and closes the connection without reading.
+  package static func sendAndLeave(_ text: String, port: Int) async throws {
+    let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      .connectTimeout(.seconds(120))
+      .connect(host: "127.0.0.1", port: port).get()
+    try await channel.writeAndFlush(ByteBuffer(string: text)).get()
+    try await channel.close().get()
+  }
+
   /// Sends the whole text before it reads anything. Returns everything the server sent until it closed.
   /// - Throws: `IOError` if the server resets the connection.
-  static func sendBeforeReading(_ text: String, port: Int) async throws -> String {
+  package static func sendBeforeReading(_ text: String, port: Int) async throws -> String {
     let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .connectTimeout(.seconds(120))
       .channelOption(.autoRead, value: false)

@@ -1,11 +1,10 @@
 // Enforces the time limits of an HTTP connection in its channel pipeline. A slow client occupies a connection for a
 // bounded time and never a thread.
 
-internal import HTTPTypes
-internal import Hummingbird
-internal import NIOCore
+package import HTTPTypes
+package import NIOCore
 internal import NIOHTTP1
-internal import NIOHTTPTypes
+package import NIOHTTPTypes
 
 /// Closes a connection if a head or a body takes too long, and after a response with `Connection: close`. Responds to
 /// malformed heads, which never become a request, and to `Expect: 100-continue`.
@@ -15,24 +14,30 @@ internal import NIOHTTPTypes
 ///
 /// At any time a timer runs or a request is being processed, which has its own deadline. A client that does not read
 /// its responses would outlast that deadline, so a timer limits that, too.
-final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
-  typealias InboundIn = HTTPRequestPart
-  typealias InboundOut = HTTPRequestPart
-  typealias OutboundIn = HTTPResponsePart
-  typealias OutboundOut = HTTPResponsePart
+package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
+  package typealias InboundIn = HTTPRequestPart
+  package typealias InboundOut = HTTPRequestPart
+  package typealias OutboundIn = HTTPResponsePart
+  package typealias OutboundOut = HTTPResponsePart
 
   /// The time limits for the parts of an exchange.
-  struct Limits: Sendable, Hashable {
+  package struct Limits: Sendable, Hashable {
     /// From the connection's start to the end of the first head.
-    var head: TimeAmount
+    package var head: TimeAmount
     /// From the end of a head to the end of its body.
-    var body: TimeAmount
+    package var body: TimeAmount
     /// From a response to the end of the next head; if the response was sent before the body ended, from the end of the
     /// body. Also limits how long a client may leave responses unread.
-    var idle: TimeAmount
+    package var idle: TimeAmount
+
+    /// Creates limits.
+    package init(head: TimeAmount, body: TimeAmount, idle: TimeAmount) {
+      (self.head, self.body, self.idle) = (head, body, idle)
+    }
   }
 
   private let limits: Limits
+  private let refusal: (head: HTTPResponse, body: ByteBuffer)
   private let onSlowClient: @Sendable (SlowPart) -> Void
   private let onMalformedHead: @Sendable () -> Void
   private let invites: @Sendable (HTTPRequest) -> Bool
@@ -51,35 +56,45 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   /// The state of the head after the last request.
   private enum Head { case sound, malformed, refused }
 
-  enum SlowPart: String, Sendable, CaseIterable { case head, body, idle }
+  /// The part of an exchange that took too long.
+  package enum SlowPart: String, Sendable, CaseIterable { case head, body, idle }
 
-  init(
-    limits: Limits, onSlowClient: @escaping @Sendable (SlowPart) -> Void,
-    onMalformedHead: @escaping @Sendable () -> Void, invites: @escaping @Sendable (HTTPRequest) -> Bool
+  /// Creates a handler for one connection.
+  ///
+  /// - Parameters:
+  ///   - refusal: The response to a malformed head, after which the connection closes.
+  ///   - onSlowClient: Called when a head or a body takes too long.
+  ///   - onMalformedHead: Called when a head is malformed.
+  ///   - invites: Whether to respond `100 Continue` to a head.
+  package init(
+    limits: Limits, refusal: (head: HTTPResponse, body: ByteBuffer),
+    onSlowClient: @escaping @Sendable (SlowPart) -> Void = { _ in },
+    onMalformedHead: @escaping @Sendable () -> Void = {}, invites: @escaping @Sendable (HTTPRequest) -> Bool
   ) {
     self.limits = limits
+    self.refusal = refusal
     self.onSlowClient = onSlowClient
     self.onMalformedHead = onMalformedHead
     self.invites = invites
   }
 
-  func handlerAdded(context: ChannelHandlerContext) {
+  package func handlerAdded(context: ChannelHandlerContext) {
     if context.channel.isActive { start(.head, limits.head, context) }
   }
 
-  func channelActive(context: ChannelHandlerContext) {
+  package func channelActive(context: ChannelHandlerContext) {
     start(.head, limits.head, context)
     context.fireChannelActive()
   }
 
-  func channelInactive(context: ChannelHandlerContext) {
+  package func channelInactive(context: ChannelHandlerContext) {
     cancelTimers()
     context.fireChannelInactive()
   }
 
-  func handlerRemoved(context: ChannelHandlerContext) { cancelTimers() }
+  package func handlerRemoved(context: ChannelHandlerContext) { cancelTimers() }
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+  package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if isClosing {
       if case .end = unwrapInboundIn(data) { context.close(promise: nil) }
       return
@@ -102,7 +117,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireChannelRead(data)
   }
 
-  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+  package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     switch unwrapOutboundIn(data) {
     case .head(var response):
       if isLastRequest, unanswered == 1 { response.headerFields[.connection] = "close" }
@@ -126,17 +141,17 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   /// Reads nothing behind the last request. The parser would collect the bytes without a limit.
-  func read(context: ChannelHandlerContext) {
+  package func read(context: ChannelHandlerContext) {
     if !isLastRequest || isReadingBody { context.read() }
   }
 
-  func channelWritabilityChanged(context: ChannelHandlerContext) {
+  package func channelWritabilityChanged(context: ChannelHandlerContext) {
     unreadTimer?.cancel()
     if !context.channel.isWritable { unreadTimer = schedule(limits.idle, context) {} }
     context.fireChannelWritabilityChanged()
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+  package func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // After a malformed head, nothing else on the connection can be parsed.
     guard head == .sound else { return }
     if isClosing { return context.close(promise: nil) }
@@ -152,9 +167,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private func refuseHead(_ context: ChannelHandlerContext) {
     head = .refused
     onMalformedHead()
-    let (response, body) = RefusedRequest.malformedHead.problem.closingParts
-    context.write(wrapOutboundOut(.head(response)), promise: nil)
-    context.write(wrapOutboundOut(.body(body)), promise: nil)
+    context.write(wrapOutboundOut(.head(refusal.head)), promise: nil)
+    context.write(wrapOutboundOut(.body(refusal.body)), promise: nil)
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     closeOutput(context)
   }
