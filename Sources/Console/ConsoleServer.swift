@@ -34,6 +34,7 @@ package struct ConsoleServer: Service {
   private let front: ConsoleFront
   /// Nil if no alerts are posted.
   private let alerts: AlertPoster?
+  private let history: HistoryWriter
   private let logger: Logger
 
   /// Creates a console. It connects to Kafka when it runs.
@@ -53,6 +54,9 @@ package struct ConsoleServer: Service {
     reader = ConsoleReader(configuration: configuration, kafka: kafka, topics: topics, store: store, logger: logger)
     // With the usual amount of prefetching, one search of all notifications takes more memory than everything else.
     let connection = LogConnection(kafka.reading(kilobytes: 64, messages: 200))
+    history = HistoryWriter(
+      topic: configuration.topics.prefix + WorkerTopics.controlTopic, store: store,
+      log: { try await connection.log() }, logger: logger)
     var responder = ConsoleResponder(
       policy: AccessPolicy(
         settings: configuration.console, allowsActions: options.allowsActions, localUser: options.localUser,
@@ -73,7 +77,7 @@ package struct ConsoleServer: Service {
     var quiet = logger
     quiet.logLevel = max(.notice, logger.logLevel)
     // Services stop in reverse order. The front stops first because it shows what the reader collects.
-    let services: [any Service] = [reader] + (alerts.map { [$0] } ?? []) + [front]
+    let services: [any Service] = [reader, history] + (alerts.map { [$0] } ?? []) + [front]
     try await ServiceGroup(configuration: .init(services: services, logger: quiet)).run()
   }
 }

@@ -75,7 +75,8 @@ enum Markup {
       "html", "head", "title", "body", "a", "header", "div", "form", "label", "input", "button", "p", "span", "nav",
       "ul",
       "li", "main", "footer", "section", "h1", "h2", "h3", "strong", "table", "caption", "thead", "tbody", "tr", "th",
-      "td", "time", "details", "summary", "svg", "path", "circle", "code", "dl", "dt", "dd", "ol", "pre", "select",
+      "td", "time", "details", "summary", "svg", "desc", "path", "circle", "code", "dl", "dt", "dd", "ol", "pre",
+      "select",
       "option", "progress", "script", "link", "meta", "wbr",
     ]
     return Set(names + names.map { "/\($0)" } + ["!doctype", "!--"])
@@ -86,7 +87,8 @@ enum Markup {
     "aria-hidden",
     "aria-labelledby", "aria-describedby", "viewBox", "width", "height", "cx", "cy", "r", "fill", "stroke",
     "stroke-width",
-    "d", "action", "method", "role", "for", "placeholder", "autocomplete", "inputmode", "tabindex", "data-live",
+    "preserveAspectRatio", "d", "action", "method", "role", "for", "placeholder", "autocomplete", "inputmode",
+    "tabindex", "data-live",
     "scope",
     "datetime", "title", "value", "selected", "max", "required", "maxlength", "disabled", "html",
   ]

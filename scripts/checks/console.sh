@@ -113,6 +113,9 @@ start "$temporary/ingress.log" "$bin/millrace-ingress" --config "$config"
 demo wait-ready || { cat "$temporary/ingress.log" >&2; die "the ingress did not become ready"; }
 ingress=$(sed -n 's/^ingress: { host: \(.*\), port: \(.*\) }.*/http:\/\/\1:\2/p' "$config")
 MILLRACE_ADMIN_PORT=0 start "$temporary/forward.log" "$bin/millrace-forward" --config "$config"
+# As if consoles had run for a day.
+python3 scripts/checks/console/history.py forward-accounting forward-warehouse consumption renewal-extensions |
+  kcat -P -b "$bootstrap" -t millrace.control -p 0 -K "$(printf '\t')"
 start_console --config "$config" --allow-actions
 
 say "Simulating an hour of the App Store in six seconds"

@@ -36,6 +36,7 @@ actor ConsoleStore {
   func begin(reading whole: Set<TopicPartition>) { change { $0.begin(reading: whole, at: real.wallTime) } }
   func reach(_ partition: TopicPartition) { change { $0.reach(partition) } }
   func report(_ problem: String?, of part: String) { change { $0.report(problem, of: part) } }
+  func reportHistory(_ problem: String?) { change { $0.reportHistory(problem) } }
   func learn(_ facts: ClusterFacts) { change { $0.learn(facts) } }
   func learn(_ reports: [CampaignReport]) { change { $0.learn(reports) } }
 
@@ -85,6 +86,17 @@ actor ConsoleStore {
     DeploymentStatus(
       overview, tables.facts, tables.topics, reports: tables.processes.reports(at: overview.now),
       pauses: tables.processes.pauses(at: overview.wallTime))
+  }
+
+  /// Returns a sample if the present interval has none some time after its beginning. Without present figures there is none.
+  func missingSample(after patience: Duration) -> HistorySample? {
+    let now = real.wallTime
+    let start = HistorySample.start(of: HistorySample.interval(of: now))
+    guard now - start >= patience, tables.isCaughtUp, tables.facts.at != nil, !tables.facts.isStale(at: now),
+      tables.topics.names(where: { $0 == .control }).contains(where: { tables.facts.topics[$0] != nil }),
+      !tables.history.isSampled(at: now)
+    else { return nil }
+    return HistorySample(status())
   }
 
   /// Returns a page of dead letters and the values that its filters offer.

@@ -24,6 +24,9 @@ struct ConsoleTables: Sendable {
   var backfills = BackfillTable()
   var pulse = RunHeartbeat()
   var processes = ProcessTable()
+  var history = HistoryTable()
+  /// Why this console cannot write the history; nil if it can.
+  private(set) var historyProblem: String?
   /// The workers that operators have paused.
   var paused: Set<String> = []
   var facts = ClusterFacts()
@@ -50,7 +53,7 @@ struct ConsoleTables: Sendable {
   mutating func begin(reading whole: Set<TopicPartition>, at time: Timestamp) {
     var fresh = ConsoleTables(topics, deadLetters: deadLetters.capacity)
     (fresh.facts, fresh.reports, fresh.problems, fresh.version) = (facts, reports, problems, version + 1)
-    (fresh.pending, fresh.countedSince) = (whole, time)
+    (fresh.pending, fresh.countedSince, fresh.historyProblem) = (whole, time, historyProblem)
     self = fresh
   }
 
@@ -63,6 +66,13 @@ struct ConsoleTables: Sendable {
   mutating func report(_ problem: String?, of part: String) {
     guard problems[part] != problem else { return }
     problems[part] = problem
+    version += 1
+  }
+
+  /// Sets the reason why the history cannot be written, or clears it. It is no problem of the figures.
+  mutating func reportHistory(_ problem: String?) {
+    guard historyProblem != problem else { return }
+    historyProblem = problem
     version += 1
   }
 
@@ -145,7 +155,10 @@ struct ConsoleTables: Sendable {
     case .backfills: backfills.fold(record)
     case .audit: audit.fold(AuditRecord(record))
     case .control:
-      do { try processes.fold(record, writtenAt: written) } catch {
+      do {
+        if try history.fold(record, of: Set(topics.workers)) { return }
+        try processes.fold(record, writtenAt: written)
+      } catch {
         report("\(record.topic), offset \(record.offset): \(error)", of: "control")
       }
     }

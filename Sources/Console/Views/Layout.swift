@@ -16,8 +16,9 @@ struct PageContext: Sendable {
 enum Layout {
   /// The sections of the first page, in order.
   static let sections: [(id: String, name: String)] = [
-    ("dead-letters", "Dead letters"), ("deadlines", "Deadlines"), ("lag", "Workers"), ("retries", "Retries"),
-    ("limits", "Apple's limits"), ("flow", "Throughput"), ("campaigns", "Campaigns"), ("runs", "Runs"),
+    ("dead-letters", "Dead letters"), ("deadlines", "Deadlines"), ("lag", "Workers"), ("history", "History"),
+    ("retries", "Retries"), ("limits", "Apple's limits"), ("flow", "Throughput"), ("campaigns", "Campaigns"),
+    ("runs", "Runs"),
     ("audit", "Audit"),
   ]
 

@@ -37,6 +37,10 @@ struct Overview: Sendable {
   var problems: [String: String]
   var flow: [FlowTable.Row]
   var workers: [WorkerLag]
+  /// The last 24 hours of each worker.
+  var history: [HistoryRow] = []
+  /// Why the history has no new samples; nil if it has.
+  var historyProblem: String?
   var retries: [RetryTable.Row]
   var webhooks: [WebhookRow]
   var deadLetters: DeadLetters
@@ -84,7 +88,11 @@ extension ConsoleTables {
     return Overview(
       now: now, wallTime: wallTime, surveyedAt: facts.at, isStale: facts.isStale(at: now), countedSince: countedSince,
       isCaughtUp: isCaughtUp,
-      problems: problems, flow: flow.rows(now: now), workers: workers, retries: retryRows,
+      problems: problems, flow: flow.rows(now: now), workers: workers,
+      history: history.rows(of: topics.workers, at: now),
+      historyProblem: facts.at != nil && !exists { $0 == .control }
+        ? "the topic millrace.control is not in the cluster; run millrace topics apply" : historyProblem,
+      retries: retryRows,
       webhooks: webhookRows(now: now, lags: workers, retries: retryRows),
       deadLetters: .init(
         groups: deadLetters.groups().groups.sorted { ($1.open, $0.key) < ($0.open, $1.key) },

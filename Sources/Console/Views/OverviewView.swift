@@ -15,7 +15,8 @@ struct OverviewView: Sendable {
 
   /// The sections that are pushed when they change. Ids are unique on the page.
   var sections: [(id: String, html: HTML)] {
-    [("glance", glance), ("dead-letters", deadLetters), ("deadlines", deadlines), ("lag", lag), ("retries", retries)]
+    [("glance", glance), ("dead-letters", deadLetters), ("deadlines", deadlines), ("lag", lag), ("history", history)]
+      + [("retries", retries)]
       + (state.webhooks.isEmpty ? [] : [("webhooks", webhooks)]) + [
         ("limits", limits), ("flow", flow), ("campaigns", campaigns), ("runs", runs), ("audit", audit),
       ]

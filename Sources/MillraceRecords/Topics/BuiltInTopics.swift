@@ -409,8 +409,8 @@ settings:
 name: millrace.control
 description: >-
   Notices between processes: the time until which Apple accepts no calls to an endpoint (429), that a process is alive
-  after it lost a lane, reports of processes about themselves, and the alerts that were posted. Written and read by every
-  process that calls Apple, and by workers; the console reads it.
+  after it lost a lane, reports of processes about themselves, the alerts that were posted, and the history of lag and dead
+  letters. Written and read by every process that calls Apple, by workers, and by the console.
 keyed: true
 lanes: 1
 replication: 3

@@ -62,7 +62,7 @@ extension ProcessRights {
           "millrace.operations", "millrace.campaigns", "millrace.backfills", "millrace.audit", "millrace.control",
           "appstore.subscriptions", "appstore.purchases", "appstore.entitlements"),
         .writes("millrace.operations", "millrace.backfills", "millrace.audit", when: "with `--allow-actions`"),
-        .writes("millrace.control", when: "with `alerts.webhook`"),
+        .writes("millrace.control"),
         .describes(group: "millrace.<worker>"), .describes(group: "millrace.postgres", when: "with `postgres.url`"),
         .member(of: "millrace.alerts", when: "with `alerts.webhook`"),
       ]),

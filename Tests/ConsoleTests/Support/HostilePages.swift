@@ -48,6 +48,7 @@ struct HostilePages {
     }
     tables.apply(records, now: Deployment.now, wallTime: Deployment.now)
     for (part, words) in [(text(), text())] { tables.report(words, of: part) }
+    tables.reportHistory(text())
     var facts = ClusterFacts()
     facts.topics = Dictionary(uniqueKeysWithValues: topics.kinds.keys.map { ($0, 4) })
     facts.at = Deployment.now

@@ -114,7 +114,7 @@ import Testing
   @Test func `rights that depend on an option are apart, and repeat none that the process always has`() throws {
     let console = try access("millrace-console")
     #expect(
-      console.sections.map(\.condition) == [nil, "with --allow-actions", "with alerts.webhook", "with postgres.url"])
+      console.sections.map(\.condition) == [nil, "with --allow-actions", "with postgres.url", "with alerts.webhook"])
     #expect(may(console, .read, "t-millrace.audit", always: true))
     #expect(!may(console, .write, "t-millrace.audit", always: true) && may(console, .write, "t-millrace.audit"))
     for process in try everything() {

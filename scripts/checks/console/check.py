@@ -1,7 +1,9 @@
 """Tests the console in a browser: every page and every action, by mouse and by keyboard, with screenshots."""
 
+import html
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -59,6 +61,10 @@ def outside():
     for path in ["/nowhere", "/dead-letters/none/0/0", "/dead-letters/a/b/c"]:
         status, _, _, _ = fetch(path, {"X-Forwarded-User": USER})
         expect(status == 404, f"{path} was answered {status}, expected 404")
+    history = re.findall(r'<svg class="history".*?<desc id="[^"]+">([^<]+)</desc>.*?<path d="(M[^"]*)"/></svg>', fetch("/", {"X-Forwarded-User": USER})[1])
+    expect(len(history) == 8, f"{len(history)} charts of the last 24 hours, expected 8")
+    expect(all(path.count("M") >= 2 for _, path in history), "a chart does not show the hour without a console as a gap")
+    print(f"    charts of the last 24 hours: {len(history)}; the first: {html.unescape(history[0][0]) if history else 'none'}")
     slowest = max(fetch("/", {"X-Forwarded-User": USER})[3] for _ in range(20))
     print(f"    first byte of the overview: at most {slowest * 1000:.0f} ms in 20 requests")
 
