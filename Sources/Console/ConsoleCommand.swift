@@ -29,8 +29,8 @@ package struct ConsoleCommand: AsyncParsableCommand {
 
   @Flag(
     help: """
-      Let users requeue and discard dead letters, and pause and stop runs. Every action is in millrace.audit with the \
-      user's name.
+      Let users requeue and discard dead letters, resubmit quarantined bodies, and pause and stop runs. Every action is \
+      in millrace.audit with the user's name.
       """)
   var allowActions = false
 

@@ -63,6 +63,13 @@ package struct ConsoleServer: Service {
         tokens: FormTokens { MillraceClock.system.wallTime.millisecondsSince1970 / 1_000 }),
       store: store, topics: topics, settings: configuration.console, showsPayloads: options.showsPayloads,
       log: { try await connection.log() }, clock: clock, logger: logger)
+    do {
+      responder.quarantineService = try QuarantineService(
+        configuration, catalog, reading: { try await KafkaLog.reader(kafka) },
+        writing: { try await connection.log() }, clock: clock)
+    } catch {
+      logger.notice("the pages of the quarantine are not available", metadata: ["error": "\(error)"])
+    }
     responder.apple = CustomerSearch.asking(configuration, clock: clock) { logger.info("\($0)") }
     responder.erasure = { key in
       try await ErasedCustomers(configuration, on: connection.log()).current().time(of: key)

@@ -6,6 +6,7 @@ internal import AppStoreSignature
 internal import Metrics
 internal import MillraceCore
 internal import MillraceRecords
+internal import MillraceTime
 
 /// The ingress's metrics; `docs/ingress.md` explains each.
 struct IngressMetrics: Sendable {
@@ -15,6 +16,8 @@ struct IngressMetrics: Sendable {
   private let duration: Metrics.Timer
   private let acknowledgement: Metrics.Timer
   private let inFlight: Gauge
+  /// The counts for the report of the process.
+  let refusals = RefusalCounts()
 
   /// - Parameter apps: The configured apps. Their counters start at 0, so that apps without notifications are visible.
   init(factory: any MetricsFactory, apps: [AppSettings] = []) {
@@ -70,6 +73,8 @@ struct IngressMetrics: Sendable {
   }
 
   func refuse(_ version: NotificationVersion?, _ refused: RefusedRequest) {
+    // In real time, like the records of the report.
+    refusals.add(refused.label, at: MillraceClock.system.wallTime)
     count(
       "millrace_ingress_refused_total",
       [

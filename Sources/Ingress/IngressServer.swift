@@ -31,6 +31,8 @@ package struct IngressServer: Service {
   private let topics: [String]
   private let admin: KafkaAdmin
   private let metrics: IngressMetrics
+  /// Nil if no topic file declares the topic of the reports.
+  private let reporter: IngressReporter?
   private let idleTimeout: Duration
   private let logger: Logger
   private let onListening: @Sendable (Int) async -> Void
@@ -113,6 +115,17 @@ package struct IngressServer: Service {
     admin = KafkaAdmin(kafka)
     self.configuration = configuration
     self.metrics = metrics
+    reporter = catalog.topic(named: ProcessReport.ingressTopic).map { [times, admin] declared in
+      // A name for the time of the process. The next one has another, and this one's report ends.
+      let instance = String(UInt64.random(in: .min ... .max), radix: 36)
+      return IngressReporter(
+        topic: declared.topic, kafka: kafka, admin: admin, timeout: times.kafka, logger: logger
+      ) { [refusals = metrics.refusals] in
+        var report = ProcessReport(ProcessReport.ingress, instance: instance, version: MillraceVersion.current)
+        (report.startedAt, report.refusals) = (now, refusals.all)
+        return report
+      }
+    }
     idleTimeout = details.idleTimeout
     self.logger = logger
     self.onListening = onListening
@@ -156,6 +169,7 @@ package struct IngressServer: Service {
     defer { preparation.cancel() }
     // Services stop in reverse order, so the producer and the log outlive the last request.
     var services: [any Service] = [refusals, ProducerService(producer)]
+    if let reporter { services.append(reporter) }
     if let certificate { services.append(certificate.reloader) }
     services.append(try application)
     do {

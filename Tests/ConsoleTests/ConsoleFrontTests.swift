@@ -478,6 +478,43 @@ import Testing
     }
   }
 
+  @Test func `a run's page says what became of its records`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      let backfill = AuditRecord(
+        run: "b1", .backfill, .started(parts: 1), by: "ann", source: "millrace", at: Deployment.now - .seconds(60))
+      let requeue = AuditRecord(
+        run: "q1", .requeue, .started(parts: 1), by: "ann", source: "millrace", at: Deployment.now, target: "refunds")
+      let pause = AuditRecord(
+        run: "p1", .pause, .started(parts: 0), by: "ann", source: "millrace", at: Deployment.now, target: "b1")
+      try await stage.produce([backfill, requeue, pause].map { $0.producerRecord(prefix: "") })
+      var record = Written.notification("n", key: "1", at: Deployment.now)
+      record.headers.append(RecordHeader(AuditRecord.runHeader, "b1"))
+      try stage.log.append(record)
+      #expect(try await stage.text("/runs/b1").contains("No worker has records of this run."))
+      let page = try await stage.text("/runs/q1")
+      #expect(page.contains("What became of the records") && page.contains("<th scope=\"row\">requeue · refunds</th>"))
+      #expect(page.contains("Waiting") == false && page.contains(">waiting</th>"), "\(page)")
+      #expect(!page.contains("<form class=\"actions\""))
+      #expect(try await stage.ask("/runs/p1").status == .notFound)
+      var facts = ClusterFacts()
+      facts.topics = [AuditRecord.topic: 1]
+      await stage.store.learn(facts)
+      let overview = try await stage.text("/")
+      #expect(overview.contains("href=\"/runs/q1\"") && !overview.contains("href=\"/runs/p1\""))
+      let token = try await stage.token("/dead-letters/decide")
+      #expect(try await stage.ask("/runs/q1", .POST, form: "token=\(token)&verb=stop").status != .ok)
+    }
+    try await ConsoleStage.run(isLogAway: true) { (stage) async throws in
+      try await stage.produce([
+        AuditRecord(
+          run: "q1", .requeue, .started(parts: 1), by: "ann", source: "millrace", at: Deployment.now, target: "refunds"
+        ).producerRecord(prefix: "")
+      ])
+      let page = try await stage.text("/runs/q1")
+      #expect(page.contains("could not be counted") && page.contains("millrace replay status q1"))
+    }
+  }
+
   // MARK: - Live
 
   @Test func `a live page receives only what changed`() async throws {

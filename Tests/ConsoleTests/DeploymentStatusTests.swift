@@ -107,6 +107,30 @@ import Testing
     #expect(json.last == ["at", "quarantine", "quarantined", "pauses", "postgres", "conditions"])
   }
 
+  @Test func `the refusals of all ingress processes are summed by reason, and each process is in the JSON`() throws {
+    func report(_ instance: String, _ refusals: [(String, Int64, Int64)]) -> ProcessReport {
+      var report = ProcessReport(ProcessReport.ingress, instance: instance, version: "0.1.0")
+      report.startedAt = Self.at - .seconds(60)
+      report.refusals = refusals.map { .init(reason: $0.0, count: $0.1, lastAt: Self.at - .seconds($0.2)) }
+      return report
+    }
+    let status = try status(reports: [
+      report("a", [("chain", 2, 30), ("busy", 1, 40)]), report("b", [("chain", 3, 20)]),
+    ])
+    let lines = status.lines(settings, lineWidth: nil, usesColor: false)
+    let first = try #require(lines.firstIndex { $0.hasPrefix("INGRESS REFUSED") })
+    #expect(words(lines[first + 1]).prefix(2) == ["chain", "5"] && words(lines[first + 2]).prefix(2) == ["busy", "1"])
+    let json = try JSONObject(parsing: Array(try #require(status.jsonLines(settings).last).utf8))
+    guard case .array(let processes)? = json["ingress"], case .object(let second)? = processes.last else {
+      Issue.record("no processes: \(json)")
+      return
+    }
+    let chain: JSON = ["count": 3, "lastAt": .string((Self.at - .seconds(20)).rfc3339)]
+    #expect(second["refusals"] == ["chain": chain] && second["instance"] == "b")
+    // An ingress that reports does not make workers without reports look ended.
+    #expect(status.isComplete)
+  }
+
   @Test func `an embedded cluster does not tell the processes, and reports of processes do`() throws {
     let silent = try status()
     #expect(silent.isComplete)

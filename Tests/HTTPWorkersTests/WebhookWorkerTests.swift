@@ -26,6 +26,9 @@ import Testing
       for _ in 0..<2 { try await harness.receive(record) }
       let post = try #require(receiver.posts.first)
       #expect(receiver.posts.count == 1)
+      var outcomes = LedgerOutcomes()
+      for entry in harness.log.records(in: harness.topics.ledger) { outcomes.take(entry) }
+      #expect(outcomes.outcome(of: "e1") == .done(status: 204))
       let expected: JSONObject = [
         "specversion": "1.0", "id": "e1", "source": "millrace/subscriptions",
         "type": "dev.millrace.subscriptions.subscription.expired", "subject": "2000",

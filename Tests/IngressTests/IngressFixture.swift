@@ -133,7 +133,10 @@ struct RunningIngress {
   /// Returns the records of all topics.
   func allRecords() async throws -> [ConsumerRecord] {
     var records: [ConsumerRecord] = []
-    for topic in catalog.topics { records += try await self.records(of: topic.name) }
+    // The report of the process is no notification.
+    for topic in catalog.topics where topic.name != ProcessReport.ingressTopic {
+      records += try await self.records(of: topic.name)
+    }
     return records
   }
 }

@@ -4,6 +4,7 @@ import AppStoreSigning
 import KafkaClient
 import Logging
 import MillraceRecords
+import MillraceTime
 import NIOHTTP1
 import Testing
 
@@ -39,6 +40,24 @@ import MillraceCore
       #expect(record.header("ce_source") == "appstore/Production/com.example.app")
       #expect(record.header("ce_time") == notification.signedDate.rfc3339)
       #expect(record.header("ce_origin") == "post")
+    }
+  }
+
+  @Test func `a process reports how many requests it refused, by reason`() async throws {
+    let fixture = try IngressFixture()
+    func newest(_ records: [ConsumerRecord]) throws -> ProcessReport? {
+      try records.last?.value.flatMap { ProcessReport(try JSONObject(parsing: $0)) }
+    }
+    try await fixture.run { (ingress) async throws in
+      for _ in 0..<2 { #expect(try await ingress.post(Array("{}".utf8)).status == 400) }
+      #expect(try await ingress.post(Array("{}".utf8), to: "/v3").status == 404)
+      var report: ProcessReport?
+      while report?.refusals.count != 2 {
+        report = try newest(try await ingress.records(of: ProcessReport.ingressTopic))
+        await Task.yield()
+      }
+      #expect(report?.refusals.map { [$0.reason, "\($0.count)"] } == [["malformed", "2"], ["wrong-path", "1"]])
+      #expect(report?.startedAt.map { $0 <= MillraceClock.system.wallTime } == true && report?.name == "ingress")
     }
   }
 

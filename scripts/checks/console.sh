@@ -4,7 +4,7 @@
 # another delays them. An extension campaign and a backfill run meanwhile. Chromium opens every page, in light and dark
 # mode, at desktop and phone size, and performs every action by mouse and by keyboard. The script reports accessibility
 # problems, errors, and requests to other hosts. It also pauses, resumes and stops the backfill on its page and checks
-# that the process follows.
+# that the process follows, and resubmits a quarantined body.
 #
 #   scripts/check console           exits with 0 if all checks pass; screenshots are in .build/console-shots
 #   scripts/check console --keep    keeps everything running and prints the address; Ctrl-C stops it
@@ -21,7 +21,7 @@ case "$mode" in
 esac
 
 need_swift
-need_packages "${build_packages[@]}" chromium fonts-dejavu-core kcat python3
+need_packages "${build_packages[@]}" chromium curl fonts-dejavu-core kcat python3
 cd "$root"
 
 build_programs millrace millrace-ingress millrace-forward millrace-console appstore-simulator millrace-scenarios
@@ -106,6 +106,7 @@ export MILLRACE_WORKERS='{
   forward-accounting: {
     retryDelays: [200ms], maximumAttempts: 2, settings: {url: "http://127.0.0.1:1/", families: [refunds]}},
   forward-warehouse: {retryDelays: [1m, 5m, 1h], settings: {url: "http://127.0.0.1:1/", families: [purchases]}},
+  webhook-crm: {settings: {url: "http://127.0.0.1:1/", secretFile: /nowhere}},
   renewal-extensions: {}, consumption: {}}'
 start_embedded_cluster
 demo prepare --bootstrap-servers "$bootstrap" --topics "$root/topics" >/dev/null
@@ -123,6 +124,14 @@ start "$temporary/simulator.log" "$bin/appstore-simulator" run scenarios/demo.ya
   --chain "$temporary/chain.pem" --target "$ingress/v2" --target-v1 "$ingress/v1" \
   --shared-secret "$temporary/shared-secret" --write-sent "$temporary/sent.jsonl"
 wait "$!" || { cat "$temporary/simulator.log" >&2; die "the simulator ended with an error"; }
+
+say "Posting a body that is refused, and quarantining one"
+[ "$(curl --silent --output /dev/null --write-out '%{http_code}' --data '{}' "$ingress/v2")" = 400 ] ||
+  die "the ingress did not refuse {} as malformed"
+body=e30.e30.e30
+printf '%s\t%s\n' "$(printf %s "$body" | sha256sum | cut -c 1-64)" "$body" |
+  kcat -P -b "$bootstrap" -t millrace.quarantine -p 1 -K "$(printf '\t')" \
+    -H ce_type=dev.millrace.ingress.quarantined -H ce_version=v2 -H ce_reason=chain -H "ce_time=$(date -u +%FT%TZ)"
 
 say "Starting an extension campaign and a backfill"
 port=$(free_port)

@@ -18,9 +18,9 @@ struct Check: AsyncParsableCommand {
     let log = try await KafkaLog.connect(
       try configuration.kafka.client(clientID: "millrace-scenarios").eager, timeout: .seconds(30))
     let quarantine = catalog.topic(named: QuarantineRecord.topic)?.topic
-    // The audit trail says who created the topics.
-    let audit = catalog.topic(named: AuditRecord.topic)?.topic
-    let records = try await log.everything(in: catalog.topics.map(\.topic).filter { $0 != audit })
+    // The audit trail says who created the topics, and the ingress reports about itself.
+    let others = [AuditRecord.topic, ProcessReport.ingressTopic]
+    let records = try await log.everything(in: catalog.topics.filter { !others.contains($0.name) }.map(\.topic))
     let verdict = DemoResult(
       journal: try options.workspace.journal(), tally: try options.workspace.tally(), everyKind: everyKind,
       notifications: records.filter { $0.topic != quarantine },

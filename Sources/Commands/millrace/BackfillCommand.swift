@@ -178,6 +178,8 @@ struct BackfillCommand: AsyncParsableCommand {
           console.err.note("run \(run.id): \(run.selection.sentence)")
           return try await operation.carryOut(run)
         }
+        try await console.noteOutcomes(
+          of: ended.id, .backfill, since: ended.startedAt, in: log.log, configuration)
         if command.versionOne { try await command.noteVersionOne(ended.selection, configuration, log, console) }
         return ended.status
       }

@@ -102,18 +102,14 @@ struct QuarantineCommand: AsyncParsableCommand {
         let inventory = try await inventory(of: operation, console: console)
         let ids = try inventory.ids(matching: command.all ? nil : command.id)
         let reporter = Reporter<ResubmissionOutcome>(console.out, asJSON: command.output.wantsJSON(console))
-        let resubmit = {
-          try await operation.resubmit(
-            ids, by: readmission, router: catalog.router, isDryRun: command.dryRun, report: reporter.report)
-        }
         let summary: ResubmissionSummary
         if command.dryRun {
-          summary = try await resubmit()
+          summary = try await operation.resubmit(ids, by: readmission, isDryRun: true, report: reporter.report)
         } else {
           let log = try await KafkaLog.connect(kafka, timeout: .seconds(15))
-          summary = try await AuditLog(on: log, prefix: configuration.topics.prefix).record(
-            .resubmit, by: author, clock: clock, selection: ["ids": .array(ids.sorted().map { .string($0) })], resubmit,
-            end: \.audited)
+          summary = try await operation.resubmit(
+            ids, by: readmission, author: author, recordedIn: AuditLog(on: log, prefix: configuration.topics.prefix),
+            report: reporter.report)
         }
         console.err.note(summary.sentence(isDryRun: command.dryRun))
         return summary.status(named: !command.all)

@@ -28,7 +28,7 @@ struct RefundsCommand: AsyncParsableCommand {
         or for every customer with a notification since a given time. Refunds that are missing in \
         appstore.entitlements go to appstore.transactions.refunds, which the refunds worker reads.
 
-        The progress per customer is stored: an interrupted check continues where it ended, and the next one reads \
+        The audit trail has a line for it (millrace audit). The progress per customer is stored: an interrupted check continues where it ended, and the next one reads \
         only new refunds. Uses a part of the app's call budget.
 
         Examples:
@@ -45,6 +45,9 @@ struct RefundsCommand: AsyncParsableCommand {
         "All customers with a notification since then: \(TimeArgument.forms).", valueName: "time"))
     var since: TimeArgument?
 
+    @Option(help: ArgumentHelp("The operator; by default this user.", valueName: "name"))
+    var by: String?
+
     @OptionGroup var options: APICommand.Options
 
     func validate() throws {
@@ -54,6 +57,7 @@ struct RefundsCommand: AsyncParsableCommand {
     func run() async throws {
       let command = self
       try await conclude(finishesOnSignal: true) { console in
+        let author = try CommandingOptions.author(command.by)
         let configuration = try command.options.shared.load().configuration
         let app = try APIApp(app: command.options.app, environment: command.options.environment, in: configuration)
         let clock = MillraceClock(configuration.clock)
@@ -61,13 +65,31 @@ struct RefundsCommand: AsyncParsableCommand {
         let prefix = configuration.topics.prefix
         let customers = try await command.customers(of: app, log, prefix, clock)
         let asJSON = command.options.output.wantsJSON(console)
-        let summary = try await APIAccess.with(app, configuration, clock: clock) { client in
-          let client = client.askingSandboxBeforeRelease { console.err.note($0) }
-          return try await RefundCheck(client, on: log, prefix: prefix, clock: clock).run(customers) { report in
-            try console.out.line(asJSON ? report.jsonLine : report.line)
+        let (run, start) = (CommandID.new(), clock.wallTime)
+        var selection: JSONObject = ["bundleId": .string(app.settings.bundleId)]
+        selection["environment"] = app.environment.map { .string($0.rawValue) }
+        selection["since"] = command.since.map { .string($0.time(at: start).rfc3339) }
+        let summary = try await AuditLog(on: log, prefix: prefix).record(
+          .refundCheck, run: run, by: author, clock: clock, selection: selection
+        ) {
+          try await APIAccess.with(app, configuration, clock: clock) { client in
+            let client = client.askingSandboxBeforeRelease { console.err.note($0) }
+            return try await RefundCheck(client, on: log, prefix: prefix, clock: clock, run: run).run(customers) {
+              report in
+              try console.out.line(asJSON ? report.jsonLine : report.line)
+            }
           }
+        } end: {
+          (
+            .done,
+            [
+              .init("checked", Int64($0.asked)), .init("published", Int64($0.published)),
+              .init("failed", Int64($0.failed)),
+            ]
+          )
         }
         console.err.note(summary.sentence)
+        try await console.noteOutcomes(of: run, .refundCheck, since: start, in: log, configuration)
         return summary.failed == 0 ? .success : .failure
       }
     }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import MillraceCore
+import MillraceRecords
 import MillraceTime
 import MillraceWorker
 import Operations
@@ -175,11 +176,13 @@ struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Show a run and what became of its records.",
       discussion: """
-        Counts what the worker has done so far. Also shows other runs of the audit trail, such as requeues. Reads the \
-        worker's ledger.
+        Counts what the worker has done so far. Also shows other runs of the audit trail: requeues, backfills, imports and \
+        refund checks. For the last three it counts for each worker that reads the records, from the topics, the \
+        worker's offsets and its ledger.
 
         Examples:
           millrace replay status 1f0c
+          millrace replay status 202603041200-1x7k
           millrace replay status 1f0c --json | jq .outcome.waiting
         """)
 
@@ -191,8 +194,9 @@ struct ReplayCommand: AsyncParsableCommand {
     func run() async throws {
       let command = self
       try await conclude { console in
-        let (replay, _) = try await command.options.connect(console: console)
-        let status = try await replay.status(of: command.run)
+        let (replay, configuration) = try await command.options.connect(console: console)
+        let readers = RunReaders(configuration, try TopicCatalog.load(configuration))
+        let status = try await replay.status(of: command.run, among: readers)
         let out = console.out
         try out.lines(
           command.options.output.wantsJSON(console)

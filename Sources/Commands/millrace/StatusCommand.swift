@@ -8,7 +8,7 @@ import Operations
 struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Show the workers, what needs attention, Apple's limits, the database and the quarantine.",
+    abstract: "Show the workers, what needs attention, Apple's limits, refusals, the database and the quarantine.",
     discussion: """
       Reads what the console shows, once, and asks Kafka for the members of each worker's group. A configured worker \
       without a process says so. What needs attention is below the table, the first cause first. Prints JSON lines to a \

@@ -197,9 +197,11 @@ struct SubscriptionsCommand: AsyncParsableCommand {
             .usage, "\(list.invalidLines.count) lines are not transaction ids: \(lines)", at: command.file,
             remedy: "write one transaction id in a line")
         }
-        let round = command.again ? clock.wallTime.rfc3339 : ""
+        let start = clock.wallTime
+        let round = command.again ? start.rfc3339 : ""
+        let run = CommandID.new()
         let requests = list.ids.map {
-          ImportRecord($0, bundleId: app.settings.bundleId, environment: environment, round: round)
+          ImportRecord($0, bundleId: app.settings.bundleId, environment: environment, round: round, run: run)
         }
         let log = try await configuration.connect(console)
         let marks = try await ErasedCustomers(configuration, on: log).current()
@@ -218,19 +220,23 @@ struct SubscriptionsCommand: AsyncParsableCommand {
           "again": .bool(command.again),
         ]
         try await AuditLog(on: log, prefix: prefix).record(
-          .importRequest, by: author, clock: clock, target: SubscriptionsWorker.name, selection: selection
+          .importRequest, run: run, by: author, clock: clock, target: SubscriptionsWorker.name, selection: selection
         ) {
           try await SubscriptionImport(on: log, prefix: prefix, clock: clock)
             .write(kept) { count in console.err.note("\(count) of \(kept.count) requests written") }
         } end: {
           (.done, [.init("requested", Int64(kept.count))])
         }
-        guard !command.noWait else { return .success }
+        guard !command.noWait else {
+          console.err.note("run \(run); see later: millrace replay status \(run)")
+          return .success
+        }
         let progress = ImportProgress(
           of: Set(kept.map(\.id)), in: SubscriptionImport.topics(of: topics, prefix: configuration.topics.prefix),
           of: log
         ) { try await group.committed($0, timeout: .seconds(15)) }
         try await progress.watch(clock: .system) { console.err.note($0) }
+        try await console.noteOutcomes(of: run, .importRequest, since: start, in: log, configuration)
         return .success
       }
     }

@@ -64,6 +64,7 @@ actor ConsoleStore {
     for worker in status.workers { overview.processes[worker.lag.worker] = worker.processes }
     overview.budgets = status.workers.flatMap { worker in worker.budgets.map { (worker.lag.worker, $0) } }
     overview.pauses = status.pauses
+    overview.ingress = status.ingress
     shown = (tables.version, second, overview)
     return overview
   }
@@ -108,7 +109,11 @@ actor ConsoleStore {
       now: clock.wallTime)
   }
 
-  func run(_ id: String) -> RunSummary? { tables.runSummaries(at: real.wallTime).first { $0.id == id } }
+  func run(_ id: String) -> RunSummary? {
+    tables.runSummaries(at: real.wallTime).first { $0.id == id } ?? action(id).map { RunSummary($0) }
+  }
+  func action(_ id: String) -> AuditSurvey.Line? { tables.action(id, at: real.wallTime) }
+  func replay(_ id: String) -> ReplayRun? { tables.replays[id] }
   func backfill(_ id: String) -> BackfillRun? { tables.backfills[id] }
 
   func deadLetter(_ key: DeadLetterKey) -> DeadLetterEntry? { tables.deadLetters[key] }

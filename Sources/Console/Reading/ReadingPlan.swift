@@ -52,7 +52,7 @@ extension ConsoleTopics.Kind {
 
   var extent: Extent {
     switch self {
-    case .operations, .campaigns, .backfills, .audit, .control, .deadLetters: .everything
+    case .operations, .campaigns, .backfills, .audit, .control, .ingress, .deadLetters: .everything
     case .retry, .notifications(NotificationFamily.consumptionRequests.rawValue), .events("consumption"): .recent
     case .notifications, .quarantine, .events, .replay: .tail
     }

@@ -22,6 +22,7 @@ extension DeploymentStatus {
           "environment": .string(pause.key.environment.rawValue), "until": .string(pause.until.rfc3339),
         ]
       })
+    if !ingress.isEmpty { deployment["ingress"] = .array(ingress.map { .object($0.json) }) }
     if let postgres {
       var writer: JSONObject = [:]
       writer["processes"] = postgres.processes.map { .integer(Int64($0)) }
@@ -71,6 +72,17 @@ extension DeploymentStatus {
           ]
         }, lineWidth: lineWidth, usesColor: usesColor)
     }
+    let refused = refusedRequests
+    if !refused.isEmpty {
+      lines += TextTable.lines(
+        [TextColumn("INGRESS REFUSED"), TextColumn("REQUESTS", alignment: .right), TextColumn("LAST")],
+        rows: refused.map { refusals in
+          [
+            TextCell(refusals.reason, .yellow), TextCell("\(refusals.count)"),
+            TextCell(RecordView.seconds(refusals.lastAt), .dim),
+          ]
+        }, lineWidth: lineWidth, usesColor: usesColor)
+    }
     lines += conditions(settings).flatMap { condition in
       [
         TextStyle.red.applied(to: TerminalText.safe(condition.line), usesColor: usesColor),
@@ -78,6 +90,21 @@ extension DeploymentStatus {
       ]
     }
     return lines + sentences
+  }
+
+  /// The refusals of all ingress processes, summed by reason, the latest first.
+  var refusedRequests: [ProcessReport.Refusals] {
+    var sums: [String: ProcessReport.Refusals] = [:]
+    for refusals in ingress.flatMap(\.refusals) {
+      guard var sum = sums[refusals.reason] else {
+        sums[refusals.reason] = refusals
+        continue
+      }
+      sum.count = sum.count.addingReportingOverflow(refusals.count).partialValue
+      sum.lastAt = max(sum.lastAt, refusals.lastAt)
+      sums[refusals.reason] = sum
+    }
+    return sums.values.sorted { ($1.lastAt, $0.reason) < ($0.lastAt, $1.reason) }
   }
 
   var refusals: [String] { refused.values.map { "\($0)" }.sorted() }
@@ -97,6 +124,21 @@ extension DeploymentStatus {
           ?? "Alerts: no process posts them; start millrace-console.")
     }
     return sentences
+  }
+}
+
+extension DeploymentStatus.Ingress {
+  fileprivate var json: JSONObject {
+    var json: JSONObject = ["instance": .string(instance), "version": .string(version)]
+    json["startedAt"] = startedAt.map { .string($0.rfc3339) }
+    json["refusals"] = .object(
+      JSONObject(
+        refusals.map { refusals in
+          JSONObject.Member(
+            key: refusals.reason,
+            value: ["count": .integer(refusals.count), "lastAt": .string(refusals.lastAt.rfc3339)])
+        }))
+    return json
   }
 }
 

@@ -60,6 +60,15 @@ package struct DeploymentStatus: Sendable {
     var problem: String?
   }
 
+  /// A process of the ingress.
+  struct Ingress: Sendable, Hashable {
+    var instance: String
+    var version: String
+    var startedAt: Timestamp?
+    /// The requests that it has refused since then, by reason.
+    var refusals: [ProcessReport.Refusals]
+  }
+
   /// The bodies that the ingress refused.
   struct Quarantine: Sendable, Hashable {
     /// The number of offsets in the topic.
@@ -73,6 +82,8 @@ package struct DeploymentStatus: Sendable {
   var pauses: [BudgetPause]
   /// Nil if no database is configured, and no process writes to one.
   var postgres: Writer?
+  /// The processes of the ingress that have reported.
+  var ingress: [Ingress]
   /// Nil if the topic does not exist.
   var quarantine: Quarantine?
   /// Consumption requests without an answer; nil without the worker `consumption`.
@@ -99,6 +110,11 @@ package struct DeploymentStatus: Sendable {
   ) {
     let unknown = Set(overview.workers.map(\.worker).filter { facts.refused[topics.group(of: $0)] != nil })
     self.unknown = unknown
+    ingress = reports.filter { $0.name == ProcessReport.ingress }.map {
+      Ingress(instance: $0.instance, version: $0.version, startedAt: $0.startedAt, refusals: $0.refusals)
+    }
+    // An ingress reports on every cluster, which says nothing about the reports of workers.
+    let reports = reports.filter { $0.name != ProcessReport.ingress }
     workers = overview.workers.map { lag in
       let own = reports.filter { $0.name == lag.worker }
       return Worker(

@@ -161,6 +161,10 @@ struct ConsoleTables: Sendable {
       } catch {
         report("\(record.topic), offset \(record.offset): \(error)", of: "control")
       }
+    case .ingress:
+      do { try processes.fold(ingress: record, writtenAt: written) } catch {
+        report("\(record.topic), offset \(record.offset): \(error)", of: "ingress")
+      }
     }
   }
 

@@ -20,6 +20,8 @@ package struct ConsoleTopics: Sendable {
     case backfills
     case audit
     case control
+    /// The reports of ingress processes.
+    case ingress
   }
 
   /// The kind of each topic, by its name in Kafka.
@@ -51,6 +53,7 @@ package struct ConsoleTopics: Sendable {
     case "millrace.backfills": return .backfills
     case AuditRecord.topic: return .audit
     case WorkerTopics.controlTopic: return .control
+    case ProcessReport.ingressTopic: return .ingress
     default: break
     }
     if name.hasPrefix(TopicSelection.familyPrefix) {
@@ -83,6 +86,13 @@ package struct ConsoleTopics: Sendable {
 
   private static func isWebhook(_ worker: String) -> Bool { worker.hasPrefix(WorkerEntry.webhookPrefix) }
 
+  /// The workers that may read what a run writes.
+  var readers: RunReaders {
+    RunReaders(
+      workers: workers.filter { !Self.isWebhook($0) },
+      notificationTopics: names { if case .notifications = $0 { true } else { false } })
+  }
+
   /// Returns the topics that a worker may read besides its retry topics.
   func inputs(of worker: String) -> [String] {
     names { kind in
@@ -111,7 +121,7 @@ package struct ConsoleTopics: Sendable {
     case .retry(_, let delay)?: "retry \(DurationText.text(delay))"
     case .replay?: "replay"
     case .deadLetters?: "dead letters"
-    case .operations?, .campaigns?, .backfills?, .audit?, .control?, nil: topic
+    case .operations?, .campaigns?, .backfills?, .audit?, .control?, .ingress?, nil: topic
     }
   }
 }

@@ -29,12 +29,29 @@ struct ProcessTable: Sendable {
       return
     }
     if let report = ProcessReport(try JSONObject(parsing: value)) {
-      if entries.count >= Self.limit { entries = entries.filter { isAlive($0.value, at: writtenAt) } }
-      if entries.count < Self.limit || entries[key] != nil {
-        entries[key] = Entry(report: report, writtenAt: writtenAt)
-      }
+      keep(report, key, writtenAt)
     } else if let pause = try PauseChannel.pause(from: value) {
       pauses[pause.key] = pause.until
+    }
+  }
+
+  /// Applies a record of the topic of ingress processes. These may report about themselves only.
+  mutating func fold(ingress record: ConsumerRecord, writtenAt: Timestamp) throws {
+    guard let key = record.key.map({ String(decoding: $0, as: UTF8.self) }) else { return }
+    guard let value = record.value else {
+      if entries[key]?.report.name == ProcessReport.ingress { entries[key] = nil }
+      return
+    }
+    guard let report = ProcessReport(try JSONObject(parsing: value)), report.name == ProcessReport.ingress,
+      report.key == key
+    else { return }
+    keep(report, key, writtenAt)
+  }
+
+  private mutating func keep(_ report: ProcessReport, _ key: String, _ writtenAt: Timestamp) {
+    if entries.count >= Self.limit { entries = entries.filter { isAlive($0.value, at: writtenAt) } }
+    if entries.count < Self.limit || entries[key] != nil {
+      entries[key] = Entry(report: report, writtenAt: writtenAt)
     }
   }
 

@@ -5,11 +5,13 @@ internal import KafkaClient
 internal import MillraceWorker
 internal import Operations
 
-/// A replay or a backfill.
+/// A replay, a backfill or another action whose records workers handle.
 struct RunSummary: Sendable, Hashable {
   enum Kind: Sendable, Hashable {
     case replay
     case backfill
+    /// Another action in the audit trail.
+    case action
   }
 
   var kind: Kind

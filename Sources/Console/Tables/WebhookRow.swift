@@ -10,7 +10,7 @@ struct WebhookRow: Sendable, Hashable {
   /// The worker's name.
   var worker: String
   /// The name without `webhook-`.
-  var name: String { String(worker.dropFirst(WorkerEntry.webhookPrefix.count)) }
+  var name: String { Self.name(of: worker) }
   /// The number of offsets of events topics and of its replay topic that the webhook has processed: delivered, not
   /// subscribed, moved to a retry topic, or given up.
   var processed: Int64

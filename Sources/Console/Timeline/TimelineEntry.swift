@@ -93,7 +93,7 @@ package struct TimelineBuilder: Sendable {
       case .events(let worker): sources[topic] = .events(worker: worker)
       case .retry(let worker, _): sources[topic] = .retry(worker: worker)
       case .deadLetters(let worker): sources[topic] = .deadLetters(worker: worker)
-      case .quarantine, .replay, .operations, .campaigns, .backfills, .audit, .control: break
+      case .quarantine, .replay, .operations, .campaigns, .backfills, .audit, .control, .ingress: break
       }
     }
     for worker in topics.workers {

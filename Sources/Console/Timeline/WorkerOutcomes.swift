@@ -53,7 +53,7 @@ struct WorkerOutcomes: Sendable {
     let partition = TopicPartition(topic: entry.position.topic, partition: entry.position.partition)
     for (worker, position) in positions.sorted(by: { $0.key < $1.key }) {
       switch (ledgers[worker]?.outcome(of: id), position) {
-      case (.done?, _): entry.say(worker, "done")
+      case (.done(let status)?, _): entry.say(worker, status.map { "done, answered \($0)" } ?? "done")
       case (.delayed(let attempts)?, _): entry.say(worker, "waits after \(HumanText.count(attempts, "attempt"))")
       case (.dead?, _): entry.say(worker, "dead letter")
       case (nil, .unknown(let error)): entry.say(worker, "not known: \(error.reason)")

@@ -31,20 +31,13 @@ struct DeadLetterListView: Sendable {
     return """
       <form class="search" method="get" action="/dead-letters" role="search" aria-label="Dead letters">
       <p><label for="q">Search</label><input id="q" name="q" value="\(query.text)" placeholder="id, type, detail …"></p>
-      <p><label for="worker">Worker</label>\(choice("worker", listing.workers, query.worker))</p>
-      <p><label for="reason">Reason</label>\(choice("reason", listing.reasons, query.reason))</p>
-      <p><label for="app">App</label>\(choice("app", listing.apps, query.bundleId))</p>
+      <p><label for="worker">Worker</label>\(Layout.choice("worker", listing.workers, query.worker))</p>
+      <p><label for="reason">Reason</label>\(Layout.choice("reason", listing.reasons, query.reason))</p>
+      <p><label for="app">App</label>\(Layout.choice("app", listing.apps, query.bundleId))</p>
       <p><label for="state">State</label><select id="state" name="state">\(states)</select></p>
       <p><button>Search</button></p>
       </form>
       """
-  }
-
-  private func choice(_ name: String, _ values: [String], _ chosen: String) -> HTML {
-    let options = values.map { value -> HTML in
-      "<option value=\"\(value)\"\(value == chosen ? " selected" : nil as HTML?)>\(value)</option>"
-    }
-    return "<select id=\"\(name)\" name=\"\(name)\"><option value=\"\">any</option>\(options)</select>"
   }
 
   private var list: HTML {
@@ -91,17 +84,9 @@ struct DeadLetterListView: Sendable {
   }
 
   private var pager: HTML {
-    func link(_ start: Int, _ words: HTML) -> HTML {
-      let items = listing.query.items + [("from", start == 0 ? "" : "\(start)")]
-      return "<a href=\"\(Link.to(["dead-letters"], items))\">\(words)</a>"
-    }
-    let (start, shown) = (listing.start, listing.page.letters.count)
-    let newer: HTML? = start > 0 ? link(max(0, start - Self.pageSize), "← newer") : nil
-    let older: HTML? = listing.page.hasMore ? link(start + shown, "older →") : nil
-    guard newer != nil || older != nil else { return "" }
-    return """
-      <nav class="pager" aria-label="Pages">\(newer)<span>\(Words.count(start + 1)) to \(Words.count(start + shown))</span>\(older)</nav>
-      """
+    Layout.pager(
+      ["dead-letters"], listing.query.items, from: listing.start, shown: listing.page.letters.count,
+      of: listing.page.count, by: Self.pageSize)
   }
 }
 
@@ -177,9 +162,7 @@ struct DeadLetterView: Sendable {
 
   private var content: HTML {
     guard context.showsPayloads else {
-      return Layout.nothing(
-        "Not shown, because payloads are personal data. Start the console with <code>--show-payloads</code> to see them."
-      )
+      return Layout.payloadHidden
     }
     return payload.map { "<pre tabindex=\"0\">\($0)</pre>" } ?? Layout.nothing("The record has no payload.")
   }

@@ -17,7 +17,8 @@ enum Layout {
   /// The sections of the first page, in order.
   static let sections: [(id: String, name: String)] = [
     ("dead-letters", "Dead letters"), ("deadlines", "Deadlines"), ("lag", "Workers"), ("history", "History"),
-    ("retries", "Retries"), ("limits", "Apple's limits"), ("flow", "Throughput"), ("campaigns", "Campaigns"),
+    ("retries", "Retries"), ("limits", "Apple's limits"), ("flow", "Throughput"), ("refusals", "Refused"),
+    ("campaigns", "Campaigns"),
     ("runs", "Runs"),
     ("audit", "Audit"),
   ]
@@ -72,7 +73,38 @@ enum Layout {
     """
 
   private static var places: [HTML] {
-    sections.map { "<li><a href=\"/#\($0.id)\">\($0.name)</a></li>" }
+    sections.map { "<li><a href=\"/#\($0.id)\">\($0.name)</a></li>" } + [
+      "<li><a href=\"/quarantine\">Quarantine</a></li>"
+    ]
+  }
+
+  /// A choice of a form, with "any" before the values.
+  static func choice(_ name: String, _ values: [String], _ chosen: String) -> HTML {
+    let options = values.map { value -> HTML in
+      "<option value=\"\(value)\"\(value == chosen ? " selected" : nil as HTML?)>\(value)</option>"
+    }
+    return "<select id=\"\(name)\" name=\"\(name)\"><option value=\"\">any</option>\(options)</select>"
+  }
+
+  /// Links to the neighbouring pages of a list.
+  static func pager(
+    _ path: [String], _ query: [(String, String)], from start: Int, shown: Int, of count: Int, by size: Int
+  ) -> HTML {
+    func link(_ start: Int, _ words: HTML) -> HTML {
+      "<a href=\"\(Link.to(path, query + [("from", start == 0 ? "" : "\(start)")]))\">\(words)</a>"
+    }
+    let newer: HTML? = start > 0 ? link(max(0, start - size), "← newer") : nil
+    let older: HTML? = start + shown < count && shown > 0 ? link(start + shown, "older →") : nil
+    guard newer != nil || older != nil else { return "" }
+    return """
+      <nav class="pager" aria-label="Pages">\(newer)<span>\(Words.count(start + 1)) to \(Words.count(start + shown))</span>\(older)</nav>
+      """
+  }
+
+  /// A note in place of a payload.
+  static var payloadHidden: HTML {
+    nothing(
+      "Not shown, because payloads are personal data. Start the console with <code>--show-payloads</code> to see them.")
   }
 
   /// A section of the first page.

@@ -56,6 +56,8 @@ struct Overview: Sendable {
   var processes: [String: [DeploymentStatus.Process]] = [:]
   /// The use of Apple's limits by workers.
   var budgets: [(worker: String, budget: ProcessReport.Budget)] = []
+  /// The processes of the ingress that have reported.
+  var ingress: [DeploymentStatus.Ingress] = []
   /// The limits that Apple says are used up.
   var pauses: [BudgetPause] = []
 }

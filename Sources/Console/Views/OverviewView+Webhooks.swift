@@ -11,7 +11,7 @@ extension OverviewView {
       let dead: HTML =
         row.dead == 0 ? "·" : "<a href=\"\(link)\">\(Words.count(row.dead))</a>"
       return """
-        <tr><th scope="row">\(row.name)</th><td>\(status)</td>
+        <tr><th scope="row"><a href="\(Link.to(["webhooks", row.name]))">\(row.name)</a></th><td>\(status)</td>
         <td class="num extra">\(Words.count(Int(row.processed)))</td><td class="num">\(Words.count(row.behind))</td>
         <td class="num">\(Words.count(row.waiting))</td><td class="num extra">\(Words.count(row.retried))</td>
         <td class="num">\(dead)</td></tr>

@@ -154,8 +154,11 @@ extension OverviewView {
         case .silent(let since):
           "<span class=\"state warn\">silent since</span> \(Words.relative(since, now: state.now))"
         }
+      let name: HTML =
+        entry.action.hasOutcomes
+        ? "<a href=\"\(Link.to(["runs", entry.run]))\">\(entry.action.rawValue)</a>" : "\(entry.action.rawValue)"
       return """
-        <tr><td>\(Words.relative(entry.startedAt, now: state.wallTime))</td><th scope="row">\(entry.action.rawValue)</th>
+        <tr><td>\(Words.relative(entry.startedAt, now: state.wallTime))</td><th scope="row">\(name)</th>
         <td>\(entry.by)</td><td class="extra">\(entry.target ?? "")</td><td>\(result)</td><td>\(counts)</td>
         <td class="extra">\(entry.why ?? "")</td></tr>
         """

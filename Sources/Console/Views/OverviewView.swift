@@ -18,7 +18,8 @@ struct OverviewView: Sendable {
     [("glance", glance), ("dead-letters", deadLetters), ("deadlines", deadlines), ("lag", lag), ("history", history)]
       + [("retries", retries)]
       + (state.webhooks.isEmpty ? [] : [("webhooks", webhooks)]) + [
-        ("limits", limits), ("flow", flow), ("campaigns", campaigns), ("runs", runs), ("audit", audit),
+        ("limits", limits), ("flow", flow), ("refusals", refusals), ("campaigns", campaigns), ("runs", runs),
+        ("audit", audit),
       ]
   }
 }

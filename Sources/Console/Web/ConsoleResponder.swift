@@ -30,6 +30,8 @@ struct ConsoleResponder: HTTPResponder {
   var real = MillraceClock.system
   /// Asks Apple about transactions and orders; nil if no app has credentials.
   var apple: CustomerSearch.Question?
+  /// The quarantine; nil if the deployment has none.
+  var quarantineService: QuarantineService?
   /// Returns when a customer was erased, by key.
   var erasure: @Sendable (String) async throws -> Timestamp? = { _ in nil }
   /// How long an action waits for the results from the workers.
@@ -98,7 +100,15 @@ struct ConsoleResponder: HTTPResponder {
     case ["dead-letters"]: return await list(query, page)
     case ["dead-letters", "decide"]: return try await decide(query, page)
     case ["timeline"]: return try await timeline(query, request, page, origin)
-    case let path where path.count == 2 && path[0] == "runs": return try await run(path[1], page)
+    case let path where path.first == "webhooks":
+      return try await reading(for: request, page) { try await webhook(Array(path.dropFirst()), page) }
+    case ["quarantine"]: return try await reading(for: request, page) { try await quarantine(query, page) }
+    case ["quarantine", "resubmit"]:
+      return try await reading(for: request, page) { try await confirmResubmission(query, page) }
+    case let path where path.count == 2 && path[0] == "quarantine":
+      return try await reading(for: request, page) { try await quarantined(path[1], page) }
+    case let path where path.count == 2 && path[0] == "runs":
+      return try await reading(for: request, page) { try await run(path[1], page) }
     default:
       guard path.count == 4, path[0] == "dead-letters", let id = try? DeadLetterID("\(path[2])/\(path[3])") else {
         throw Denial.notFound
@@ -145,27 +155,29 @@ struct ConsoleResponder: HTTPResponder {
   }
 
   private func lookUp(_ key: DeadLetterKey) async throws -> ConsumerRecord? {
-    let admission = try await admission()
-    let found = try await real.result(within: Self.lookupLimit) { [log, prefix = topics.prefix] in
-      // A lookup that ignores its time limit keeps its place in the quota until it ends.
-      defer { admission.end() }
+    try await lookUp("read the dead letter \(key.id) of \(key.worker)") { [log, prefix = topics.prefix] in
       let worker = try WorkerOperations(worker: key.worker, prefix: prefix, on: try await log(), author: "")
       return try await worker.record(of: key.id)
     }
-    guard let found else {
-      throw KafkaError(
-        code: .timedOut, operation: "read the dead letter \(key.id) of \(key.worker)",
-        reason: "no answer within \(DurationText.text(Self.lookupLimit))", isRetriable: true)
-    }
-    return found
   }
 
-  private func run(_ id: String, _ page: PageContext, asked: RunVerb? = nil) async throws -> Response {
-    guard let run = await store.run(id) else { throw Denial.notFound }
-    return Answers.page(
-      RunView(
-        run: run, token: policy.tokens.token(for: page.visitor.name), now: clock.wallTime, context: page, asked: asked
-      ).page)
+  /// Reads from Kafka within a time limit.
+  /// - Throws: ``Denial`` if too many pages read; `KafkaError` if the time limit passes.
+  func lookUp<Value: Sendable>(
+    _ what: String, _ work: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    let admission = try await admission()
+    let found = try await real.result(within: Self.lookupLimit) {
+      // A lookup that ignores its time limit keeps its place in the quota until it ends.
+      defer { admission.end() }
+      return try await work()
+    }
+    guard let found else {
+      throw KafkaError(
+        code: .timedOut, operation: what, reason: "no answer within \(DurationText.text(Self.lookupLimit))",
+        isRetriable: true)
+    }
+    return found
   }
 
   private func live(_ request: Request, _ page: PageContext) -> Response {
@@ -267,16 +279,15 @@ struct ConsoleResponder: HTTPResponder {
 
   private func act(_ path: [String], _ request: Request, _ page: PageContext) async throws -> Response {
     if path.count == 2, path[0] == "runs" { return try await control(path[1], request, page) }
+    if path.count == 5, path[0] == "webhooks" { return try await resend(Array(path.dropFirst()), request, page) }
+    if path == ["quarantine", "resubmit"] { return try await resubmit(request, page) }
     guard path.count == 2, path[0] == "dead-letters", let decision = OperationReport.Action(decision: path[1]) else {
       throw Denial.notFound
     }
     try policy.check(request.head, of: page.visitor)
     let fields = try await form(request)
     try policy.check(request.head, token: fields["token"], of: page.visitor)
-    let why = fields["why"]
-    guard !why.isEmpty, why.utf8.count <= 2_000 else {
-      throw Denial.malformed("the reason is missing or longer than 500 characters")
-    }
+    let why = try Self.why(fields)
     let letters = try await chosen(fields).letters
     guard !letters.isEmpty else { throw Denial.malformed("no dead letter is selected") }
     let admission = try await admission()
@@ -291,29 +302,16 @@ struct ConsoleResponder: HTTPResponder {
     return Answers.page(DecisionOutcomeView(decision: decision, outcomes: outcomes, context: page).page)
   }
 
-  private func control(_ id: String, _ request: Request, _ page: PageContext) async throws -> Response {
-    try policy.check(request.head, of: page.visitor)
-    let fields = try await form(request)
-    try policy.check(request.head, token: fields["token"], of: page.visitor)
-    guard let run = await store.run(id) else { throw Denial.notFound }
-    guard let verb = RunVerb(rawValue: fields["verb"]) else { throw Denial.malformed("the action is unknown") }
-    let admission = try await admission()
-    defer { admission.end() }
-    let service = RunService(
-      log: try await log(), prefix: topics.prefix, clock: clock, real: real, user: page.visitor.name)
-    switch run.kind {
-    case .replay: try await service.control(verb, ofReplay: id)
-    case .backfill:
-      guard let run = await store.backfill(id) else { throw Denial.notFound }
-      try await service.control(verb, of: run)
+  /// Returns the operator's reason.
+  static func why(_ fields: FormFields) throws(Denial) -> String {
+    let why = fields["why"]
+    guard !why.isEmpty, why.utf8.count <= 2_000 else {
+      throw .malformed("the reason is missing or longer than 500 characters")
     }
-    logger.info(
-      "control command sent to a run",
-      metadata: ["run": "\(id)", "verb": "\(verb.rawValue)", "user": "\(page.visitor.name)"])
-    return try await self.run(id, page, asked: verb)
+    return why
   }
 
-  private func form(_ request: Request) async throws -> FormFields {
+  func form(_ request: Request) async throws -> FormFields {
     guard request.headers[.contentType]?.hasPrefix("application/x-www-form-urlencoded") ?? false else {
       throw Denial.malformed("the content type is not application/x-www-form-urlencoded")
     }

@@ -15,7 +15,7 @@ package struct AuditRecord: Sendable, Hashable {
     package init(rawValue: String) { self.rawValue = rawValue }
 
     /// Whether the action controls a run of another action. It can be repeated for the same run.
-    var isControl: Bool { [.pause, .resume, .stop].contains(self) }
+    package var isControl: Bool { [.pause, .resume, .stop].contains(self) }
 
     /// Records were sent again. Handled notifications are skipped.
     package static let replay = Action(rawValue: "replay")
@@ -43,6 +43,8 @@ package struct AuditRecord: Sendable, Hashable {
     package static let campaignCancel = Action(rawValue: "campaign-cancel")
     /// Apple was asked about customers from before Millrace.
     package static let importRequest = Action(rawValue: "import")
+    /// Apple was asked for refunds without a notification.
+    package static let refundCheck = Action(rawValue: "refund-check")
     /// Quarantined bodies were verified again, and those now admitted were written.
     package static let resubmit = Action(rawValue: "resubmit")
     /// Topics were created or altered.
@@ -98,6 +100,11 @@ package struct AuditRecord: Sendable, Hashable {
 
   /// The name of the part that is the whole action. Its end ends the action, even if other parts are missing.
   package static let everything = "everything"
+
+  /// The CloudEvents attribute that names the run which wrote a record to a topic that workers read. Workers ignore it.
+  package static let runAttribute = "runid"
+  /// The header of ``runAttribute``.
+  package static let runHeader = "ce_runid"
 
   /// The topic's name, without the prefix.
   package static let topic = "millrace.audit"

@@ -39,13 +39,17 @@ package struct FoundRefundRecord: Sendable, Hashable {
 
   /// Returns the Kafka record; nil if the transaction is not refunded.
   ///
-  /// - Parameter prefix: The prefix of the topic's name.
-  package func producerRecord(prefix: String) -> ProducerRecord? {
+  /// - Parameters:
+  ///   - prefix: The prefix of the topic's name.
+  ///   - run: The run that found the refund.
+  package func producerRecord(prefix: String, run: String? = nil) -> ProducerRecord? {
     guard let id = Self.id(of: transaction), let key = Self.key(of: transaction) else { return nil }
+    var extensions = ["origin": NotificationOrigin.history.rawValue]
+    extensions[AuditRecord.runAttribute] = run
     let event = CloudEvent(
       id: id, source: NotificationRecord.source(transaction.environment, transaction.bundleId),
       type: Self.typePrefix + Self.typeName, subject: key, time: transaction.signedDate,
-      contentType: "application/jose", extensions: ["origin": NotificationOrigin.history.rawValue])
+      contentType: "application/jose", extensions: extensions)
     return ProducerRecord(
       topic: prefix + NotificationFamily.foundRefunds.topic, key: Array(key.utf8), value: Array(jws.utf8),
       headers: event.headers)

@@ -23,11 +23,16 @@ package struct ImportRecord: Sendable, Hashable {
   package var environment: AppStoreEnvironment
   /// Distinguishes a request from earlier ones about the same purchase; empty for the first.
   package var round: String
+  /// The run that wrote the request; nil for a request of the worker.
+  package var run: String?
 
   /// Creates a request.
-  package init(_ transactionId: String, bundleId: String, environment: AppStoreEnvironment, round: String = "") {
+  package init(
+    _ transactionId: String, bundleId: String, environment: AppStoreEnvironment, round: String = "",
+    run: String? = nil
+  ) {
     (self.transactionId, self.bundleId) = (transactionId, bundleId)
-    (self.environment, self.round) = (environment, round)
+    (self.environment, self.round, self.run) = (environment, round, run)
   }
 
   /// Reads the value of a record with the app and environment of its headers; nil if it is not a request.
@@ -51,10 +56,11 @@ package struct ImportRecord: Sendable, Hashable {
   }
 
   private var headers: [RecordHeader] {
-    CloudEvent(
+    var extensions = ["origin": NotificationOrigin.command.rawValue]
+    extensions[AuditRecord.runAttribute] = run
+    return CloudEvent(
       id: id, source: NotificationRecord.source(environment, bundleId), type: Self.typePrefix + Self.typeName,
-      subject: transactionId, contentType: "application/json",
-      extensions: ["origin": NotificationOrigin.command.rawValue]
+      subject: transactionId, contentType: "application/json", extensions: extensions
     ).headers
   }
 

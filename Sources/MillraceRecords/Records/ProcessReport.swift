@@ -1,10 +1,10 @@
-// A process's report about itself on `millrace.control`: what neither its consumer group nor the topics tell. Compaction
-// keeps the newest report of each process.
+// A process's report about itself on `millrace.control`, or on `millrace.ingress`: what neither its consumer group nor the
+// topics tell. Compaction keeps the newest report of each process.
 
 package import AppStore
 package import KafkaClient
 
-/// The state of a worker in one process, of the PostgreSQL writer, or of the console that posts alerts.
+/// The state of a worker in one process, of an ingress, of the PostgreSQL writer, or of the console that posts alerts.
 package struct ProcessReport: Sendable, Hashable {
   /// An open circuit: the worker holds back the requests to its endpoint.
   package struct Circuit: Sendable, Hashable {
@@ -38,6 +38,30 @@ package struct ProcessReport: Sendable, Hashable {
     }
   }
 
+  /// The requests that an ingress has refused for one reason.
+  package struct Refusals: Sendable, Hashable {
+    /// The reason, as in the metrics.
+    package var reason: String
+    /// The number of requests since the start of the process.
+    package var count: Int64
+    /// The time of the last one.
+    package var lastAt: Timestamp
+
+    package init(reason: String, count: Int64, lastAt: Timestamp) {
+      (self.reason, self.count, self.lastAt) = (reason, count, lastAt)
+    }
+  }
+
+  /// The largest number of reasons in a report. The ingress has fewer.
+  package static let maximumReasons = 64
+  /// The largest length of a reason in bytes.
+  private static let longestReason = 64
+
+  /// The name of the reports of `millrace-ingress`.
+  package static let ingress = "ingress"
+  /// The topic of these reports, without the deployment's prefix. The ingress may not write to the control topic, because
+  /// a notice there can stop calls to Apple.
+  package static let ingressTopic = "millrace.ingress"
   /// The name of the reports of `millrace-postgres`.
   package static let postgres = "postgres"
   /// The name of the report of the console that posts alerts.
@@ -59,6 +83,10 @@ package struct ProcessReport: Sendable, Hashable {
   package var budgets: [Budget] = []
   /// The offsets that are not written to the database, by topic.
   package var lag: [String: Int64] = [:]
+  /// When the process started; nil if it does not say.
+  package var startedAt: Timestamp?
+  /// The requests that an ingress has refused, by reason.
+  package var refusals: [Refusals] = []
   /// Why the process does not do its work; nil if it does.
   package var problem: String?
 
@@ -73,7 +101,7 @@ package struct ProcessReport: Sendable, Hashable {
   /// Whether another report has the same state apart from figures that change all the time.
   func hasState(of other: ProcessReport) -> Bool {
     key == other.key && lanes == other.lanes && circuit == other.circuit && problem == other.problem
-      && failingTimers == other.failingTimers
+      && failingTimers == other.failingTimers && refusals.map(\.reason) == other.refusals.map(\.reason)
   }
 
   /// The key of the record.
@@ -106,6 +134,16 @@ package struct ProcessReport: Sendable, Hashable {
       for (topic, records) in lag.sorted(by: { $0.key < $1.key }) { object[topic] = .integer(records) }
       json["lag"] = .object(object)
     }
+    json["startedAt"] = startedAt.map { .string($0.rfc3339) }
+    if !refusals.isEmpty {
+      json["refusals"] = .array(
+        refusals.prefix(Self.maximumReasons).map { refusals in
+          [
+            "reason": .string(refusals.reason), "count": .integer(refusals.count),
+            "lastAt": .string(refusals.lastAt.rfc3339),
+          ]
+        })
+    }
     json["problem"] = problem.map { .string($0) }
     return ProducerRecord(
       topic: topic, partition: 0, key: Array(key.utf8), value: json.serialized(),
@@ -134,10 +172,26 @@ package struct ProcessReport: Sendable, Hashable {
     if case .object(let object)? = json["lag"] {
       for member in object.members { if case .integer(let records) = member.value { lag[member.key] = records } }
     }
+    startedAt = Self.text(json["startedAt"]).flatMap { Timestamp(rfc3339: $0) }
+    if case .array(let rows)? = json["refusals"] {
+      refusals = rows.prefix(Self.maximumReasons).compactMap(Refusals.init).filter {
+        $0.reason.utf8.count <= Self.longestReason
+      }
+    }
     problem = Self.text(json["problem"])
   }
 
   fileprivate static func text(_ json: JSON?) -> String? { if case .string(let text)? = json { text } else { nil } }
+}
+
+extension ProcessReport.Refusals {
+  fileprivate init?(_ json: JSON) {
+    guard case .object(let object) = json, let reason = ProcessReport.text(object["reason"]),
+      case .integer(let count)? = object["count"], count >= 0,
+      let lastAt = ProcessReport.text(object["lastAt"]).flatMap({ Timestamp(rfc3339: $0) })
+    else { return nil }
+    self.init(reason: reason, count: count, lastAt: lastAt)
+  }
 }
 
 extension ProcessReport.Budget {

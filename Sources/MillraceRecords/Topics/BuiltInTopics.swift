@@ -423,6 +423,24 @@ settings:
   unclean.leader.election.enable: false
 
 """#),
+    ("topics/millrace.ingress.yaml", #"""
+# yaml-language-server: $schema=schemas/topic.schema.json
+name: millrace.ingress
+description: >-
+  Reports of ingress processes about themselves: how many requests they refused, by reason. Written only by the ingress;
+  read by the console and by `millrace status`.
+keyed: true
+lanes: 1
+replication: 3
+promise: false
+settings:
+  cleanup.policy: compact
+  max.message.bytes: 1048576
+  min.insync.replicas: 2
+  segment.ms: 3600000
+  unclean.leader.election.enable: false
+
+"""#),
     ("topics/millrace.operations.yaml", #"""
 # yaml-language-server: $schema=schemas/topic.schema.json
 name: millrace.operations

@@ -91,6 +91,8 @@ public struct Outcome: Sendable {
 
   /// The answer that led to the decision, for the log.
   package var answer: CallAnswer?
+  /// The HTTP status with which a receiver accepted the message, for the ledger; nil if the worker delivered none.
+  package var delivered: Int?
 
   /// Creates an outcome with a decision.
   public init(_ decision: Decision) { self.decision = decision }

@@ -52,7 +52,9 @@ struct OutcomePlan: Sendable {
   }
 
   /// Whether a reapply has led to the outcome that the notification had already. Its events are not published again.
-  func isUnchanged(replacing digest: UInt32?) -> Bool { ending == .done && digest == self.digest }
+  func isUnchanged(replacing digest: UInt32?) -> Bool {
+    ending == .done && digest.map(OutcomeDigest.compared) == OutcomeDigest.compared(self.digest)
+  }
 
   /// Returns the last change of each timer that has to be set or withdrawn.
   ///
@@ -129,7 +131,9 @@ struct OutcomePlanner: Sendable {
   private func decided(
     _ item: LaneItem, _ outcome: Outcome, began: Timestamp, now: Timestamp
   ) throws(Unwritable) -> OutcomePlan {
-    if outcome.isIgnored { return OutcomePlan(ending: .done, digest: OutcomeDigest().value) }
+    if outcome.isIgnored {
+      return OutcomePlan(ending: .done, digest: outcome.delivered.map(OutcomeDigest.delivery) ?? OutcomeDigest().value)
+    }
     let cause = OutcomeRecords.Cause(
       id: item.id, key: item.envelope.subject ?? String(decoding: item.key, as: UTF8.self),
       traceParent: item.envelope.traceParent,

@@ -20,5 +20,27 @@ struct OutcomeDigest: Sendable, Hashable {
   /// The digest so far.
   var value: UInt32 { UInt32(truncatingIfNeeded: state ^ (state >> 32)) }
 
+  // MARK: - Deliveries
+
+  /// The digest of an outcome without events.
+  private static let empty = OutcomeDigest().value
+  private static let statuses: ClosedRange<UInt32> = 100...599
+
+  /// Returns the digest of a delivery that a receiver accepted. It is the digest of an outcome without events plus the HTTP
+  /// status. Earlier versions read it as another outcome.
+  static func delivery(_ status: Int) -> UInt32 {
+    guard let status = UInt32(exactly: status), statuses.contains(status) else { return empty }
+    return empty &+ status
+  }
+
+  /// The HTTP status of a delivery; nil for other outcomes.
+  static func status(of digest: UInt32) -> Int? {
+    let status = digest &- empty
+    return statuses.contains(status) ? Int(status) : nil
+  }
+
+  /// Returns the part of a digest by which outcomes are compared. Deliveries with different statuses are equal.
+  static func compared(_ digest: UInt32) -> UInt32 { status(of: digest) == nil ? digest : empty }
+
   private mutating func mix(_ byte: UInt8) { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
 }

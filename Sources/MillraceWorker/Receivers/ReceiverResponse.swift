@@ -64,7 +64,9 @@ package enum ReceiverReply: Sendable, Hashable {
     guard case .answered(_, let status) = self else {
       return decision(attempt: attempt, refusedAttempts: refusedAttempts)
     }
-    return decision(attempt: attempt, refusedAttempts: refusedAttempts).after(CallAnswer(status: status))
+    var outcome = decision(attempt: attempt, refusedAttempts: refusedAttempts).after(CallAnswer(status: status))
+    if case .answered(.taken, _) = self { outcome.delivered = status }
+    return outcome
   }
 
   private func decision(attempt: Int, refusedAttempts: Int) -> Outcome {

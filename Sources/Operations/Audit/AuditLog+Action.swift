@@ -12,19 +12,21 @@ extension AuditLog {
   /// Performs and records an action. If the start cannot be recorded, nothing is done.
   ///
   /// - Parameters:
+  ///   - run: The run's ID.
   ///   - by: The operator.
+  ///   - source: The name of this program.
   ///   - recordsAfterwards: Whether the action may create the trail's topic, so that its start is recorded after it.
   ///   - end: Converts the result for the audit trail.
   /// - Throws: ``OperationError`` if the topic does not exist; `KafkaError`; the error of `work`.
   package func record<Result>(
-    _ action: AuditRecord.Action, by: String, clock: MillraceClock, why: String? = nil, target: String? = nil,
-    selection: JSONObject? = nil, recordsAfterwards: Bool = false, _ work: () async throws -> Result,
+    _ action: AuditRecord.Action, run: String = CommandID.new(), by: String, source: String = "millrace",
+    clock: MillraceClock, why: String? = nil, target: String? = nil, selection: JSONObject? = nil,
+    recordsAfterwards: Bool = false, _ work: () async throws -> Result,
     end: (Result) -> End
   ) async throws -> Result {
-    let run = CommandID.new()
     func record(_ phase: AuditRecord.Phase) -> AuditRecord {
       AuditRecord(
-        run: run, action, phase, by: by, source: "millrace", at: clock.wallTime, why: why, target: target,
+        run: run, action, phase, by: by, source: source, at: clock.wallTime, why: why, target: target,
         selection: selection)
     }
     func ended(_ end: End) -> AuditRecord {

@@ -7,7 +7,7 @@ package import MillraceWorker
 
 /// The backfill runs of a deployment.
 package struct BackfillLog: Sendable {
-  let log: any RecordLog
+  package let log: any RecordLog
   let prefix: String
   private let content: TopicTable<BackfillTable>
 

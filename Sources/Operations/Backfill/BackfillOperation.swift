@@ -146,8 +146,7 @@ package struct BackfillOperation: Sendable {
     return try await parts.log.log.withWriter { writer in
       let publisher = HistoryPublisher(
         admission: parts.admission, router: parts.catalog.router, erased: parts.erased, quarantine: quarantine,
-        writer: writer,
-        clock: parts.clock)
+        writer: writer, clock: parts.clock, run: run.id)
       try await keep(.run(progress.run), writer)
       do {
         try await withThrowingTaskGroup(of: Bool.self) { group in

@@ -27,6 +27,8 @@ struct HistoryPublisher: Sendable {
   let quarantine: String
   let writer: any LogWriter
   let clock: MillraceClock
+  /// The run that publishes; nil if there is none.
+  var run: String?
 
   /// Returns when Kafka has every item, in a notification topic or in the quarantine.
   /// - Throws: `KafkaError`, after which some items may be in Kafka and the page must be fetched again;
@@ -42,9 +44,10 @@ struct HistoryPublisher: Sendable {
       let jws = item.jws.map { Array($0.utf8) }
       switch try await judge(jws) {
       case .success(let admitted):
-        let record = admitted.record(
-          origin: .history, traceParent: trace, receivedAt: receivedAt, router: router
-        ).producerRecord
+        var notification = admitted.record(
+          origin: .history, traceParent: trace, receivedAt: receivedAt, router: router)
+        notification.event.extensions[AuditRecord.runAttribute] = run
+        let record = notification.producerRecord
         guard !marks.include(record.key ?? [], signed: NotificationEnvelope(record.headers).time) else { continue }
         records.append(record)
         outcome.published[admitted.typeLabel, default: 0] += 1

@@ -1,6 +1,6 @@
 // A record as a row on a terminal: the event first, its position last.
 
-internal import AppStore
+package import AppStore
 
 extension RecordView {
   /// The columns of ``row``. The minimum widths fit ordinary records, so the table rarely widens.
@@ -75,7 +75,7 @@ extension RecordView {
   }
 
   /// The time in RFC 3339, to the second.
-  static func seconds(_ moment: Timestamp) -> String { moment.rfc3339.prefix(19) + "Z" }
+  package static func seconds(_ moment: Timestamp) -> String { moment.rfc3339.prefix(19) + "Z" }
 
   private static func style(of type: String?, refusal: String?) -> TextStyle {
     guard refusal == nil else { return .red }

@@ -57,7 +57,7 @@ package struct TopicSelection: Sendable, Hashable {
 
   /// Whether the records of a topic say something to people. Ledgers and messages between processes do not.
   private static func isReadable(_ name: String) -> Bool {
-    !name.hasSuffix(".ledger") && name != WorkerTopics.controlTopic
+    !name.hasSuffix(".ledger") && ![WorkerTopics.controlTopic, ProcessReport.ingressTopic].contains(name)
   }
 
   /// The topics of families, in Kafka.

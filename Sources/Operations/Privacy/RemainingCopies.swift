@@ -33,7 +33,8 @@ package struct RemainingCopies: Sendable, Hashable, Reportable {
       case "millrace.quarantine": self = .quarantine
       case "millrace.subscription-imports": self = .imports
       case "millrace.operations": self = .commands
-      case "millrace.audit", "millrace.control", "millrace.campaigns", "millrace.backfills": return nil
+      case "millrace.audit", "millrace.control", "millrace.ingress", "millrace.campaigns", "millrace.backfills":
+        return nil
       case "appstore.consumption-answers": self = .answers
       case "millrace.refund-checks": self = .refundChecks
       case "appstore.subscriptions", "appstore.purchases", "appstore.entitlements": self = .tables

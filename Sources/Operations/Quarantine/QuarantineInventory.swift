@@ -11,6 +11,8 @@ package struct QuarantineInventory: Sendable, Hashable {
   private var byID: [String: QuarantineEntry] = [:]
   /// The number of records in the topic that the ingress did not write.
   package private(set) var foreignCount = 0
+  /// The number of older offsets that were not read.
+  package var olderOffsets: Int64 = 0
 
   /// An empty inventory.
   package init() {}
@@ -23,6 +25,9 @@ package struct QuarantineInventory: Sendable, Hashable {
     }
     if byID[entry.id]?.add(entry) == nil { byID[entry.id] = entry }
   }
+
+  /// The body with a full ID.
+  package subscript(id: String) -> QuarantineEntry? { byID[id] }
 
   /// The bodies, ordered by their last receipt.
   package var entries: [QuarantineEntry] {

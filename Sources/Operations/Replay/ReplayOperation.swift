@@ -16,7 +16,7 @@ public struct ReplayOperation: Sendable {
   let author: String
   let source: String
   let clock: MillraceClock
-  private let recordClock: MillraceClock
+  let recordClock: MillraceClock
   private let note: @Sendable (String) -> Void
 
   private static let pageSize = 1_000

@@ -1,12 +1,12 @@
 // The offsets of topics at present, for commands that read what is there and end.
 
-internal import KafkaClient
-internal import MillraceRecords
+package import KafkaClient
+package import MillraceRecords
 
 extension KafkaLog {
   /// Connects for reading. If retention removes records during the read, it continues with the oldest remaining one.
   /// - Throws: `KafkaError` if the cluster does not answer.
-  static func reader(
+  package static func reader(
     _ configuration: KafkaConfiguration, timeout: Duration = .seconds(15),
     observer: ClientObserver = ClientObserver()
   ) async throws -> KafkaLog {

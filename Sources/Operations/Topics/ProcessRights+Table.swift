@@ -9,7 +9,7 @@ extension ProcessRights {
     ProcessRights(
       .program, "`millrace-ingress`", ["millrace-ingress"],
       [
-        .writes("appstore.notifications.*", "millrace.quarantine"),
+        .writes("appstore.notifications.*", "millrace.quarantine", "millrace.ingress"),
         .settings("appstore.notifications.*", "millrace.quarantine"),
       ]),
     ProcessRights(
@@ -60,20 +60,27 @@ extension ProcessRights {
         .reads(
           "appstore.notifications.*", "appstore.events.*", "millrace.quarantine", "millrace.<worker>.*",
           "millrace.operations", "millrace.campaigns", "millrace.backfills", "millrace.audit", "millrace.control",
-          "appstore.subscriptions", "appstore.purchases", "appstore.entitlements"),
-        .writes("millrace.operations", "millrace.backfills", "millrace.audit", when: "with `--allow-actions`"),
+          "millrace.ingress",
+          "appstore.subscriptions", "appstore.purchases", "appstore.entitlements", "appstore.transactions.refunds",
+          "millrace.subscription-imports"),
+        .writes(
+          "appstore.notifications.*", "millrace.operations", "millrace.backfills", "millrace.audit",
+          when: "with `--allow-actions`"),
         .writes("millrace.control"),
         .describes(group: "millrace.<worker>"), .describes(group: "millrace.postgres", when: "with `postgres.url`"),
+        .transactionalIDs("millrace.replay.", when: "with `--allow-actions`"),
         .member(of: "millrace.alerts", when: "with `alerts.webhook`"),
       ]),
     ProcessRights(
       .program, "`millrace backfill`, also with `--follow`", ["millrace-backfill"],
       [
         .reads("appstore.notifications.*", "millrace.backfills", "millrace.control", "millrace.operations"),
+        .reads("millrace.<worker>.ledger", when: "without `--follow`"),
         .writes(
           "appstore.notifications.*", "millrace.quarantine", "millrace.backfills", "millrace.control",
           "millrace.audit"),
         .settings("appstore.notifications.*", "millrace.quarantine", "millrace.backfills", "millrace.control"),
+        .describes(group: "millrace.<worker>", when: "without `--follow`"),
       ]),
   ]
 
@@ -105,8 +112,13 @@ extension ProcessRights {
           "appstore.notifications.*", "millrace.<worker>.dead-letters", "millrace.<worker>.replay",
           "millrace.operations"),
         .reads("millrace.audit", "millrace.backfills", when: "`stop`"),
+        .reads(
+          "millrace.audit", "millrace.<worker>.ledger", "millrace.subscription-imports",
+          "appstore.transactions.refunds",
+          when: "`status`"),
         .unnamed(.reads, "other topics that it sends"),
-        .writes("millrace.operations", "millrace.audit", when: "all but `list`"),
+        .writes("millrace.operations", "millrace.audit", when: "all but `list` and `status`"),
+        .describes(group: "millrace.<worker>", when: "`status`"),
         .transactionalIDs("millrace.replay.", when: "to begin one, where the cluster has transactions"),
       ]),
     ProcessRights(
@@ -137,9 +149,10 @@ extension ProcessRights {
         .reads("appstore.subscriptions", "appstore.purchases", when: "`show`, `verify`"),
         .reads("appstore.entitlements", "appstore.notifications.*", when: "`show`"),
         .reads("millrace.operations", when: "`show`, `import`"),
-        .reads("millrace.subscription-imports", "millrace.subscriptions.*", when: "`import`"),
+        .reads(
+          "millrace.subscription-imports", "millrace.subscriptions.*", "millrace.<worker>.ledger", when: "`import`"),
         .writes("millrace.subscription-imports", "millrace.audit", when: "`import`"),
-        .describes(group: "millrace.subscriptions", when: "`import`"),
+        .describes(group: "millrace.<worker>", when: "`import`"),
       ]),
     ProcessRights(
       .command, "`millrace timeline`", ["millrace-cli-timeline"],
@@ -152,8 +165,12 @@ extension ProcessRights {
     ProcessRights(
       .command, "`millrace refunds`", ["millrace-cli-refunds"],
       [
-        .reads("appstore.entitlements", "millrace.refund-checks"),
-        .writes("appstore.transactions.refunds", "millrace.refund-checks"),
+        .reads(
+          "appstore.notifications.*", "appstore.entitlements", "millrace.refund-checks",
+          "appstore.transactions.refunds",
+          "millrace.<worker>.ledger"),
+        .writes("appstore.transactions.refunds", "millrace.refund-checks", "millrace.audit"),
+        .describes(group: "millrace.<worker>"),
       ]),
     ProcessRights(
       .command, "`millrace webhooks`", ["millrace-cli-webhooks"],
@@ -170,7 +187,8 @@ extension ProcessRights {
       [
         .reads(
           "appstore.notifications.*", "appstore.events.*", "millrace.quarantine", "millrace.<worker>.*",
-          "millrace.operations", "millrace.campaigns", "millrace.backfills", "millrace.audit", "millrace.control"),
+          "millrace.operations", "millrace.campaigns", "millrace.backfills", "millrace.audit", "millrace.control",
+          "millrace.ingress"),
         .everyTopic("describes every topic", .reads, .describe),
         .writes("millrace.control"), .describes(group: "millrace.<worker>"),
         .describes(group: "millrace.postgres", when: "with `postgres.url`"),
@@ -181,7 +199,8 @@ extension ProcessRights {
       [
         .reads(
           "appstore.notifications.*", "appstore.events.*", "millrace.quarantine", "millrace.<worker>.*",
-          "millrace.operations", "millrace.campaigns", "millrace.backfills", "millrace.audit", "millrace.control"),
+          "millrace.operations", "millrace.campaigns", "millrace.backfills", "millrace.audit", "millrace.control",
+          "millrace.ingress"),
         .describes(group: "millrace.<worker>"), .describes(group: "millrace.postgres", when: "with `postgres.url`"),
       ]),
     ProcessRights(

@@ -59,15 +59,21 @@ package struct RefundCheck: Sendable {
   private let log: any RecordLog
   private let prefix: String
   private let clock: MillraceClock
+  private let run: String?
 
   /// Creates a check of one app's customers.
-  /// - Parameter prefix: The prefix of every topic's name.
-  package init(_ client: AppStoreServerClient, on log: any RecordLog, prefix: String, clock: MillraceClock) {
+  /// - Parameters:
+  ///   - prefix: The prefix of every topic's name.
+  ///   - run: The run's ID in the audit trail, which the records of found refunds name.
+  package init(
+    _ client: AppStoreServerClient, on log: any RecordLog, prefix: String, clock: MillraceClock, run: String? = nil
+  ) {
     // A slot just before the call's deadline would leave no time for the call.
     self.client = client.waiting(RateLimitWait(atMost: Self.longestTurn))
     self.log = log
     self.prefix = prefix
     self.clock = clock
+    self.run = run
   }
 
   /// Checks customers one after the other.
@@ -163,7 +169,7 @@ package struct RefundCheck: Sendable {
   ) async throws {
     for item in page.items {
       summary.refunds += 1
-      let record = FoundRefundRecord(jws: item.jws, transaction: item.payload).producerRecord(prefix: prefix)
+      let record = FoundRefundRecord(jws: item.jws, transaction: item.payload).producerRecord(prefix: prefix, run: run)
       guard let record, !known.contains(item.payload) else {
         summary.reported += 1
         continue

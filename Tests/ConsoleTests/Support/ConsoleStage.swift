@@ -33,23 +33,31 @@ struct ConsoleStage: Sendable {
   static func run(
     proxy: ConsoleSettings.Proxy = .required, allowsActions: Bool = true, showsPayloads: Bool = false,
     isLogAway: Bool = false, deadLetters: Int = 1_000, idle: TimeAmount = .seconds(60),
+    change: (inout MillraceConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (ConsoleStage) async throws -> Void
   ) async throws {
     let time = ManualClock(start: Deployment.now)
     let log = InMemoryLog(clock: time.clock)
-    for topic in try Deployment.catalog().topics { try log.createTopic(topic.topic, partitions: topic.lanes) }
-    let configuration = Deployment.configuration { $0.console.proxy = proxy }
-    let topics = try Deployment.topics()
+    let configuration = Deployment.configuration {
+      $0.console.proxy = proxy
+      change(&$0)
+    }
+    let catalog = try TopicCatalog.load(configuration)
+    for topic in catalog.topics { try log.createTopic(topic.topic, partitions: topic.lanes) }
+    let topics = ConsoleTopics(catalog, configuration)
     let store = ConsoleStore(topics, deadLetters: deadLetters, clock: time.clock, real: time.clock)
-    let responder = ConsoleResponder(
+    let connect = { @Sendable () async throws -> any RecordLog in
+      if isLogAway { throw KafkaError(code: .closed, operation: "connect", reason: "the broker went away") }
+      return log
+    }
+    var responder = ConsoleResponder(
       policy: AccessPolicy(
         settings: configuration.console, allowsActions: allowsActions, localUser: "me", tokens: FormTokens { 0 }),
       store: store, topics: topics, settings: configuration.console, showsPayloads: showsPayloads,
-      log: {
-        if isLogAway { throw KafkaError(code: .closed, operation: "connect", reason: "the broker went away") }
-        return log
-      }, clock: time.clock, real: time.clock, patience: .zero,
+      log: connect, clock: time.clock, real: time.clock, patience: .zero,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    responder.quarantineService = try QuarantineService(
+      configuration, catalog, reading: connect, writing: connect, clock: time.clock)
     let (ports, port) = AsyncStream<Int>.makeStream()
     var front = ConsoleFront(
       responder: responder, settings: configuration.console,

@@ -5,7 +5,7 @@ import AppStoreSigning
 import KafkaClient
 import MillraceRecords
 import MillraceWorker
-import Operations
+@testable import Operations
 
 @testable import Console
 
@@ -85,6 +85,58 @@ struct HostilePages {
           entry: entry, record: RecordView(record), isKept: true, payload: text(), now: Deployment.now, context: context
         ).page)
     }
+    for line in tables.auditLines(at: Deployment.now).prefix(3) {
+      let counts = RunStatus.Counts(worker: text(), json: ["records": 1, "new": 1])
+      for counts in [RunCounts.known([counts]), .unknown(text())] {
+        all.append(
+          RunView(run: RunSummary(line), counts: counts, token: "1-ab", now: Deployment.now, context: context).page)
+      }
+    }
+    var inventory = QuarantineInventory()
+    for offset in 0..<3 {
+      var record = QuarantineRecord(
+        value: Array(text().utf8), version: .v2, reason: .chain, receivedAt: Deployment.now
+      ).producerRecord(topic: QuarantineRecord.topic)
+      record.headers.append(RecordHeader("ce_reason", text()))
+      inventory.add(record.read(offset: Int64(offset)))
+    }
+    var quarantine = QuarantineListing(
+      inventory, QuarantineQuery(FormFields("")), from: 0, count: 50, now: Deployment.now)
+    for index in quarantine.entries.indices {
+      (quarantine.entries[index].type, quarantine.entries[index].bundleId) = (text(), text())
+      quarantine.entries[index].environment = text()
+    }
+    (quarantine.reasons, quarantine.apps, quarantine.query.reason) = ([text()], [text()], text())
+    all.append(QuarantineListView(listing: quarantine, context: context).page)
+    all.append(
+      ResubmissionView(
+        entries: quarantine.entries, rest: 1, token: "1-ab", now: Deployment.now, context: context
+      ).page)
+    for entry in quarantine.entries {
+      all.append(
+        QuarantineBodyView(
+          entry: entry, record: records[0], payload: text(), now: Deployment.now, context: context
+        ).page)
+    }
+    all.append(
+      ResubmissionOutcomeView(
+        outcomes: quarantine.entries.map { entry in
+          ResubmissionOutcome(id: entry.id, result: .refused(Refusal(.chain, .retryLater, text())))
+        }, context: context
+      ).page)
+    var deliveries = records.compactMap { WebhookDelivery($0) }
+    for (index, state) in [WebhookDelivery.State.delivered(status: 200), .waiting(attempts: 1), .dead].enumerated()
+    where deliveries.indices.contains(index) { deliveries[index].state = state }
+    all.append(
+      WebhookView(worker: "webhook-" + text(), deliveries: deliveries, now: Deployment.now, context: context).page)
+    for delivery in deliveries.prefix(4) {
+      all.append(
+        DeliveryView(
+          worker: "webhook-" + text(), delivery: delivery, causes: [text()], payload: text(), token: "1-ab",
+          now: Deployment.now, context: context
+        ).page)
+    }
+    all.append(ResendView(worker: "webhook-" + text(), run: text(), context: context).page)
     let timeline = TimelineView(subject: text(), days: 30, context: context)
     let teller = TimelineBuilder(topics: topics, subject: "", showsPayloads: true)
     var lines: [HTML] = []

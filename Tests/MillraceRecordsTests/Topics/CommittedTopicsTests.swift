@@ -31,7 +31,8 @@ import Testing
       + [
         "appstore.consumption-answers", "appstore.decoded.notifications", "appstore.decoded.transactions",
         "appstore.entitlements", "appstore.purchases", "appstore.subscriptions", "appstore.transactions.refunds",
-        "millrace.audit", "millrace.backfills", "millrace.campaigns", "millrace.control", "millrace.operations",
+        "millrace.audit", "millrace.backfills", "millrace.campaigns", "millrace.control", "millrace.ingress",
+        "millrace.operations",
         "millrace.quarantine", "millrace.refund-checks", "millrace.subscription-imports",
       ]
     #expect(try Self.catalog().topics.map(\.name) == expected.sorted())

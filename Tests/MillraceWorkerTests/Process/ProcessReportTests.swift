@@ -24,12 +24,35 @@ import Testing
     report.budgets = [.init(bundleId: "a", environment: "Sandbox", endpoint: "e", perSecond: 0.125, waiting: 2)]
     report.lag = ["t": 4]
     report.problem = "away"
+    report.startedAt = Timestamp(millisecondsSince1970: 1_767_225_600_000)
+    report.refusals = [.init(reason: "chain", count: 3, lastAt: Timestamp(millisecondsSince1970: 1_767_225_601_000))]
     let full = report.record(to: "t")
     #expect(ProcessReport(try JSONObject(parsing: full.value ?? [])) == report)
     #expect(full.key == plain.key, "compaction keeps the newest")
     for damaged in [#"{"kind":"pause"}"#, #"{"kind":"process","name":"x"}"#, "{}"] {
       #expect(ProcessReport(try JSONObject(parsing: Array(damaged.utf8))) == nil)
     }
+  }
+
+  @Test func `a report has a bounded number of reasons, however many a record has`() throws {
+    var report = ProcessReport(ProcessReport.ingress, instance: "a", version: "0.1.0")
+    let time = Timestamp(millisecondsSince1970: 1_767_225_600_000)
+    let limit = ProcessReport.maximumReasons
+    report.refusals = (0...limit).map { .init(reason: "r\($0)", count: 1, lastAt: time) }
+    func read(_ value: [UInt8]?) throws -> ProcessReport? { ProcessReport(try JSONObject(parsing: value ?? [])) }
+    #expect(try read(report.record(to: "t").value)?.refusals.count == limit)
+    let long = String(repeating: "x", count: 65)
+    let forged = """
+      {"kind":"process","name":"ingress","instance":"a","version":"","refusals":[
+      {"reason":"\(long)","count":1,"lastAt":"2026-01-01T00:00:00Z"},{"reason":"a","count":-1,"lastAt":"2026-01-01T00:00:00Z"},
+      {"reason":"b","count":2,"lastAt":"never"},{"reason":"c","count":2,"lastAt":"2026-01-01T00:00:00Z"},7]}
+      """
+    #expect(try read(Array(forged.utf8))?.refusals.map(\.reason) == ["c"])
+    var other = report
+    other.refusals[0].count += 1
+    #expect(other.hasState(of: report))
+    other.refusals.removeLast()
+    #expect(!other.hasState(of: report), "a new reason is published soon")
   }
 
   @Test func `a change is published soon, figures twice a minute, and the end removes the report`() async throws {

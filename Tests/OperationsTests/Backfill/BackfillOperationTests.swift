@@ -58,8 +58,9 @@ struct BackfillOperationTests {
       let envelope = NotificationEnvelope(record)
       #expect(envelope.problems.isEmpty && envelope.origin == .history && envelope.traceParent != nil)
       // The ingress makes the same record of the same bytes.
-      let posted = try await stage.admission.v2(jws: try #require(record.value)).record(
+      var posted = try await stage.admission.v2(jws: try #require(record.value)).record(
         origin: .history, traceParent: envelope.traceParent, receivedAt: stage.now, router: stage.catalog.router)
+      posted.event.extensions[AuditRecord.runAttribute] = run.id
       #expect(posted.producerRecord.headers == record.headers && posted.producerRecord.key == record.key)
       #expect(posted.topic == record.topic)
     }

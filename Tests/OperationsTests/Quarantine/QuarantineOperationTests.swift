@@ -35,8 +35,7 @@ struct QuarantineOperationTests {
     let outcomes = Mutex<[ResubmissionOutcome]>([])
     let summary = try await operation.resubmit(
       try await operation.inventory().ids(matching: nil),
-      by: try Readmission(fixture.configuration(withApp: withApp), clock: .system), router: fixture.catalog.router,
-      isDryRun: isDryRun
+      by: try Readmission(fixture.configuration(withApp: withApp), clock: .system), isDryRun: isDryRun
     ) { outcome in outcomes.withLock { $0.append(outcome) } }
     return (summary, outcomes.withLock { $0 })
   }

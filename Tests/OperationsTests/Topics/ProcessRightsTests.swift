@@ -23,9 +23,10 @@ import Testing
     let lines = ProcessRights.markdown
     let ingress = try #require(lines.first { $0.hasPrefix("| `millrace-ingress`") })
     let topics = "`appstore.notifications.*`, `millrace.quarantine`"
-    #expect(ingress == "| `millrace-ingress` | | \(topics) | \(topics) | |")
+    #expect(ingress == "| `millrace-ingress` | | \(topics), `millrace.ingress` | \(topics) | |")
     let replay = try #require(lines.first { $0.hasPrefix("| `millrace replay`") })
-    #expect(replay.contains("; `stop`: `millrace.audit`, `millrace.backfills`; other topics that it sends |"))
+    #expect(replay.contains("; `stop`: `millrace.audit`, `millrace.backfills`; `status`: "))
+    #expect(replay.contains("; other topics that it sends |"))
     #expect(replay.hasSuffix("transactional ids that begin with `millrace.replay.` |"))
   }
 

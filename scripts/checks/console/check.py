@@ -96,10 +96,15 @@ def main():
         page.visit(f"{address}/")
         page.until("document.querySelector('#runs tbody th a') !== null")
         run = page.evaluate("document.querySelector('#runs tbody th a').getAttribute('href')")
+        page.until("document.querySelector('#refusals').innerText.includes('malformed')", 60)
+        page.visit(f"{address}/quarantine")
+        quarantined = page.evaluate("document.querySelector('tbody th a').getAttribute('href')")
         pages = {
             "overview": "/", "dead-letters": "/dead-letters?state=all", "dead-letter": letter,
             "decide": "/dead-letters/decide?do=requeue&all=1", "timeline": f"/timeline?id={urllib.parse.quote(subject)}",
             "timeline-question": "/timeline", "run": run, "not-found": "/dead-letters?q=there-is-no-such-thing",
+            "quarantine": "/quarantine", "quarantined": quarantined, "resubmit": "/quarantine/resubmit?all=1",
+            "webhook": "/webhooks/crm",
         }
         for name, path in pages.items():
             look(page, name, path)
@@ -161,6 +166,16 @@ def main():
         outcome = page.evaluate("document.querySelector('h1').textContent")
         expect("1 of 1 discarded" in outcome, f"discard: {outcome}")
 
+        # A quarantined body is verified again. It is still refused.
+        page.visit(address + quarantined)
+        page.after_load(lambda: page.click("form.actions button"))
+        page.click("#why")
+        page.type("new roots")
+        page.after_load(lambda: page.click("form.decide button"))
+        outcome = page.evaluate("document.querySelector('main').innerText")
+        expect("0 of 1 written" in outcome and "still refused" in outcome, f"resubmit: {outcome}")
+        found.extend(problems(page, "resubmit outcome"))
+
         # A backfill in another process pauses, resumes and stops, and the overview shows its state.
         for word, state in [("pause", "paused"), ("resume", "running"), ("stop", "stopped")]:
             page.visit(f"{address}/#runs")
@@ -176,6 +191,13 @@ def main():
         watcher.until("/[1-9]\\d* extensions reported/.test(document.querySelector('#campaigns').innerText)", 90)
         watcher.until("/failures ended: [1-9]/.test(document.querySelector('#campaigns').innerText)", 90)
 
+        # The webhook has no process, so that the worker's events are not delivered.
+        page.visit(f"{address}/webhooks/crm")
+        delivery = page.evaluate("document.querySelector('tbody th a').getAttribute('href')")
+        expect("not read yet" in page.evaluate("document.body.innerText"), "an event that no webhook has read has another state")
+        look(page, "delivery", delivery)
+        look(page, "webhook", "/webhooks/crm")
+
         # The browser does not submit a form without a reason.
         page.visit(f"{address}/dead-letters/decide?do=discard&all=1")
         page.click("form.decide button")
@@ -183,7 +205,7 @@ def main():
 
         watcher.until(f"document.querySelectorAll('#audit tbody tr').length >= {before + 5}")
         trail = watcher.evaluate("document.querySelector('#audit').innerText")
-        for words in [USER, "requeue", "discard", "pause", "resume", "stop", "backfill", "stopped", "tested by keyboard", "done"]:
+        for words in [USER, "requeue", "discard", "pause", "resume", "stop", "backfill", "stopped", "tested by keyboard", "done", "resubmit", "new roots"]:
             expect(words in trail, f"the audit log does not contain {words!r}")
         watcher.evaluate("document.querySelector('#lag details summary')?.click()")
         watcher.picture(f"{shots}/overview-acted-light-desk.png")
