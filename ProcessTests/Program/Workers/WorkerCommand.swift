@@ -16,8 +16,14 @@ struct WorkerCommand<Worker: ScenarioWorker>: AsyncParsableCommand {
   }
 
   @OptionGroup var process: ProcessOptions
+  @OptionGroup var dryRun: DryRunOptions
 
   func run() async throws {
-    try await process.run(Worker.name) { try await WorkerProcess.run([Worker.self], as: Worker.name, $0) }
+    try await process.run(Worker.name) { configuration in
+      guard let shown = dryRun.dryRun else {
+        return try await WorkerProcess.run([Worker.self], as: Worker.name, configuration)
+      }
+      return try await WorkerProcess.dryRun([Worker.self], as: Worker.name, configuration, showing: shown)
+    }
   }
 }
