@@ -316,6 +316,44 @@ private final class Receiver: HTTPExchange {
     try await running.value
   }
 
+  @Test func `while Kafka does not answer, the console that posts says so, and then that it answers again`()
+    async throws
+  {
+    let receivers = [Receiver(), Receiver()]
+    let time = ManualClock(start: Timestamp(millisecondsSince1970: 1_767_225_600_000))
+    let configuration = Deployment.configuration {
+      $0.alerts.webhook.url = "http://receiver.example/"
+      $0.alerts.after = .milliseconds(200)
+    }
+    let store = ConsoleStore(try Deployment.topics(), deadLetters: 1_000, clock: .system, real: time.clock)
+    var facts = ClusterFacts()
+    func answer() async {
+      facts.at = time.clock.wallTime
+      await store.learn(facts)
+    }
+    await answer()
+    let running = receivers.map { receiver in
+      let poster = AlertPoster(
+        configuration: configuration, kafka: kafka, store: store, logger: Self.silent, exchange: receiver)
+      let console = ServiceGroup(configuration: .init(services: [poster], logger: Self.silent))
+      return (console, Task { try await console.run() })
+    }
+    // One of them posts, and only this one has anything to say.
+    _ = try await problem()
+    time.advance(by: .seconds(60))
+    func posts() -> [Receiver.Post] { receivers.flatMap(\.posts) }
+    try await waitUntil(posts().count == 1)
+    #expect(
+      posts()[0].text.contains("kafka: cluster: Kafka does not answer; its last answer is from 2026-01-01T00:00:00"))
+    await answer()
+    try await waitUntil(posts().count == 2)
+    #expect(posts().map(\.type) == ["alert.firing", "alert.resolved"] && Set(posts().map(\.id)).count == 2)
+    for (console, task) in running {
+      await console.triggerGracefulShutdown()
+      try await task.value
+    }
+  }
+
   /// Returns the first problem that a console reports.
   private func problem() async throws -> String? {
     struct Found: Error {}

@@ -4,6 +4,7 @@ import AppStore
 import KafkaClient
 import MillraceCore
 import MillraceRecords
+import MillraceTime
 import Operations
 import Testing
 
@@ -22,7 +23,8 @@ import Testing
 
   private func status(
     members: [String: [GroupMember]] = [:], reports: [ProcessReport] = [], deadAt: Timestamp = at,
-    refused: [String: KafkaError] = [:],
+    refused: [String: KafkaError] = [:], flow: [FlowTable.Row] = [], restarts: [String: [String: Int]] = [:],
+    clockErrors: [String: Duration] = [:],
     _ change: (inout MillraceConfiguration) -> Void = { _ in }
   ) throws -> DeploymentStatus {
     var facts = ClusterFacts()
@@ -44,11 +46,12 @@ import Testing
     }
     let overview = Overview(
       now: Self.at, wallTime: Self.at, surveyedAt: Self.at, countedSince: Self.at, isCaughtUp: true, problems: [:],
-      flow: [], workers: [lag, other], retries: [retry], webhooks: [],
+      flow: flow, workers: [lag, other], retries: [retry], webhooks: [],
       deadLetters: .init(groups: dead.groups, open: 2, kept: 2, dropped: 0), campaigns: nil, reports: [:],
       deadlines: nil,
       runs: nil, audit: nil)
-    return DeploymentStatus(overview, facts, try Self.topics(change), reports: reports)
+    return DeploymentStatus(
+      overview, facts, try Self.topics(change), reports: reports, restarts: restarts, clockErrors: clockErrors)
   }
 
   private static var member: GroupMember {
@@ -102,7 +105,7 @@ import Testing
     #expect(
       json[0] == [
         "worker", "hasTopics", "hasRun", "processes", "lag", "oldest", "lanes", "retries", "deadLetters", "circuit",
-        "failingTimers", "budgets",
+        "failingTimers", "restarts", "budgets",
       ])
     #expect(json.last == ["at", "quarantine", "quarantined", "pauses", "postgres", "conditions"])
   }
@@ -191,6 +194,47 @@ import Testing
     #expect(status.conditions(impatient).last?.kind == .lag)
     let old = try self.status(deadAt: Self.at - .seconds(16 * 60))
     #expect(old.conditions(settings).isEmpty)
+  }
+
+  @Test func `restarts, wrong clocks, refused tokens and unknown types are conditions`() throws {
+    var report = Self.report
+    (report.circuit, report.failingTimers) = (nil, 0)
+    report.budgets[0].isRefused = true
+    func received(_ label: String, family: String = "unrecognized") -> FlowTable.Row {
+      var flow = FlowTable()
+      flow.count(.init(outcome: .received, place: family, label: label), at: Self.at, now: Self.at)
+      return flow.rows(now: Self.at)[0]
+    }
+    let status = try status(
+      members: ["millrace.refunds": [Self.member], "millrace.winback": [Self.member]], reports: [report],
+      deadAt: Self.at - .seconds(3_600),
+      // A file of topics can leave a known type out on purpose.
+      flow: [
+        received("NEW_TYPE/NEW"), received("REFUND"), received("CANCEL"), received("NEW_TYPE", family: "refunds"),
+      ],
+      restarts: ["refunds": ["pod-0": 3, "pod-1": 2], "winback": ["pod-0": 2]],
+      clockErrors: ["refunds/pod-0": .seconds(-7_199), "winback/pod-0": .seconds(3_600)])
+    #expect(
+      status.conditions(settings).map(\.line) == [
+        "clock: refunds/pod-0: its clock is about 2h behind the clocks of other processes",
+        "clock: winback/pod-0: its clock is about 1h ahead of this machine's",
+        "worker-restarts: refunds: began again without an orderly end in 30 minutes: pod-0 3 times",
+        "apple: com.example/Production: Apple answers 401 to the calls of refunds",
+        "unknown-type: NEW_TYPE/NEW: 1 notification of a type that this version does not know in 15 minutes; no worker "
+          + "reads them",
+      ])
+    #expect(status.lines(settings, lineWidth: nil, usesColor: false)[1].contains("5 restarts"))
+    let json = try JSONObject(parsing: Array(status.jsonLines(settings)[0].utf8))
+    #expect(json["restarts"] == ["pod-0": 3, "pod-1": 2])
+  }
+
+  @Test func `a certificate that expires is a condition on the console's page`() async throws {
+    let store = ConsoleStore(try Deployment.topics(), deadLetters: 1, clock: .system)
+    await store.learn([ExpiringCertificate(key: "ingress.tls.certificate", path: "a.pem", end: Self.at)])
+    #expect(
+      await store.overview().conditions.map(\.line) == [
+        "certificate: ingress.tls.certificate: a.pem expired at 2026-01-01T00:00:00.000Z"
+      ])
   }
 
   @Test func `the writer of the database and the poster of alerts say what they lack`() throws {

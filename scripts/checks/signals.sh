@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Breaks a deployment on a real Kafka, and checks what the log, status, doctor and alerts say within a minute.
-# Each row of a table breaks one thing: a worker, an endpoint, a receiver, a certificate, the configuration, Apple, Kafka.
-# The table says what the log of the process, `millrace status`, `millrace doctor` and the alerts at a real HTTP receiver
-# have to say. Two consoles run: each alert must arrive once, also after kill -9 of the one that posts, and its end once.
+# Breaks a deployment on a real Kafka, and checks what the log, status, doctor, console and alerts say within a minute.
+# Each row of a table breaks one thing: a worker, an endpoint, a receiver, a certificate, the configuration, a clock, Apple,
+# PostgreSQL, Kafka. The table says what the log of the process, `millrace status`, `millrace doctor`, the console and the
+# alerts at a real HTTP receiver have to say. Two consoles run: each alert must arrive once, also after kill -9 of the one that
+# posts, and its end once.
 #
 #   scripts/check signals          five rows; four minutes
-#   scripts/check signals --all    every row; five minutes
+#   scripts/check signals --all    every row; ten minutes. It mounts a small disk, for which it needs root
 #
 # Needs an installed Apache Kafka (see scripts/kafka), or it exits with 3.
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -31,6 +32,22 @@ temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-signals.XXXXXX")
 clean_up_at_exit
 logs() { tail -n 20 "$temporary"/*.log >&2; }
 
+if [ ${#rows[@]} -gt 0 ]; then
+  clang -shared -fPIC -o "$temporary/clock.so" scripts/checks/signals/clock.c
+  create_postgres "$temporary/postgres"
+  mkdir "$temporary/small"
+  # The small disk ends with the server. PostgreSQL does not run as root.
+  as_root=() user=postgres
+  [ "$(id -u)" -eq 0 ] || { as_root=(sudo) user=$(id -un); }
+  cat >"$temporary/database.sh" <<SH
+mount -t tmpfs -o size=8m,mode=700,uid=$(id -u "$user") tmpfs '$temporary/small' &&
+  exec setpriv --reuid '$user' --clear-groups '$postgres_bin/postgres' -D '$temporary/postgres/data' -p '$postgres_port' \
+    -c fsync=off -c listen_addresses=127.0.0.1 -c unix_socket_directories=
+SH
+  rows+=(--psql "$postgres_bin/psql" --port "$postgres_port"
+    --database "exec ${as_root[*]} unshare --mount sh '$temporary/database.sh'")
+fi
+
 say "Starting Kafka"
 start_kafka "$temporary/kafka"
 refund_scenario 1 12 3 >"$temporary/scenario.yaml"
@@ -41,4 +58,4 @@ table=$!
 tail -n +1 -f --pid "$table" "$temporary/signals.out" &
 children+=($!)
 wait "$table" || { logs; die "$(tail -n 1 "$temporary/signals.out")"; }
-say "Log, status, doctor and alerts say what is broken"
+say "Log, status, doctor, console and alerts say what is broken"

@@ -36,6 +36,7 @@ public final class APIBudget: Sendable {
     var waiting: [Waiter] = []
     var timer: (at: MillraceClock.Instant, task: Task<Void, Never>)?
     var pausedUntil: Timestamp?
+    var isRefused = false
     var taken: UInt64 = 0
     /// The retry time given to the most recently rejected caller.
     var lastReturn: MillraceClock.Instant?
@@ -121,7 +122,7 @@ public final class APIBudget: Sendable {
       state.lines.map { key, line in
         BudgetUse(
           key: key, taken: line.taken, perSecond: rate(key, part: state.part), waiting: line.waiting.count,
-          isPaused: line.pausedUntil.map { $0 > wallTime } ?? false)
+          isPaused: line.pausedUntil.map { $0 > wallTime } ?? false, isRefused: line.isRefused)
       }
     }
   }
@@ -182,6 +183,9 @@ public final class APIBudget: Sendable {
     let wallTime = clock.wallTime
     return state.withLock { $0.lines[key]?.pausedUntil }.flatMap { $0 > wallTime ? BudgetPause(key, until: $0) : nil }
   }
+
+  /// Notes whether Apple refused the tokens of a call.
+  func note(isRefused: Bool, at key: BudgetKey) { state.withLock { $0.lines[key]?.isRefused = isRefused } }
 
   /// Handles a 429: pauses the budget and informs other processes. Returns when calls may resume, which is later than
   /// `retryAt` if a longer pause is in effect.

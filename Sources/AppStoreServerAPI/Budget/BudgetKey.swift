@@ -48,6 +48,8 @@ public struct BudgetUse: Sendable, Hashable {
   public var waiting: Int
   /// Whether calls are paused after a 429.
   public var isPaused: Bool
+  /// Whether Apple refused the tokens of the last call with 401.
+  public var isRefused: Bool
 }
 
 /// The reason a caller received no slot.

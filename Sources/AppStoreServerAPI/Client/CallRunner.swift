@@ -83,7 +83,10 @@ final class CallRunner: Sendable {
     _ call: APICall, before deadline: MillraceClock.Instant, _ patience: RateLimitWait, _ isSent: SentFlag
   ) async throws(APIError) -> ExchangeAnswer {
     let (first, answer) = try await send(call, before: deadline, patience, isSent)
-    if answer.status != 401 { return try judge(answer, call) }
+    if answer.status != 401 {
+      budget.note(isRefused: false, at: key(of: call))
+      return try judge(answer, call)
+    }
     await tokens.refuse(first)
     logger.notice(
       "Apple rejected a token; retrying once with a new one",
@@ -91,6 +94,7 @@ final class CallRunner: Sendable {
         "app": "\(bundleId)", "environment": "\(call.environment)", "key": "\(tokens.keyId(of: first))",
       ])
     let (second, retried) = try await send(call, before: deadline, patience, isSent)
+    budget.note(isRefused: retried.status == 401, at: key(of: call))
     if retried.status != 401 { return try judge(retried, call) }
     await tokens.refuse(second)
     let keyIds = [first, second].map(tokens.keyId(of:))

@@ -29,8 +29,6 @@ struct AlertPoster: Service {
 
   /// The time between two looks at the tables.
   private static let interval = Duration.seconds(3)
-  /// The time between two looks at the certificates.
-  private static let certificateInterval = Duration.seconds(60)
   /// The age of the last answer of Kafka above which the tables say nothing.
   private static let staleness = Duration.seconds(30)
 
@@ -38,8 +36,15 @@ struct AlertPoster: Service {
 
   private var topic: String { configuration.topics.prefix + WorkerTopics.controlTopic }
 
-  /// Posts until graceful shutdown. Without Kafka it retries.
+  /// Posts until graceful shutdown. Without Kafka it retries, and posts that Kafka does not answer.
   func run() async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await watchKafka() }
+      group.addTask { await keepServing() }
+    }
+  }
+
+  private func keepServing() async {
     var backoff = Backoff(from: .seconds(1), upTo: .seconds(30))
     while !Task.isCancelled, !Task.isShuttingDownGracefully {
       do { try await serve() } catch is CancellationError {
@@ -89,7 +94,7 @@ struct AlertPoster: Service {
       // A post that has begun is finished first.
       let result = await posting?.result
       posting = nil
-      status.stopped()
+      status.stopped(at: clock.wallTime)
       if case .failure(let error)? = result { throw error }
     }
     for await event in member.events {
@@ -116,20 +121,27 @@ struct AlertPoster: Service {
 
   /// Posts until the task is cancelled.
   private func post(_ log: any RecordLog) async throws {
+    try await withExchange { try await post(log, $0) }
+  }
+
+  /// Connects to the receiver while `body` runs.
+  private func withExchange<Value: Sendable>(
+    _ body: (any HTTPExchange) async throws -> Value
+  ) async throws -> Value {
     let webhook = configuration.alerts.webhook
     var connections = AsyncHTTPExchange.Configuration()
     connections.connectTimeout = webhook.timeout
     connections.cutsOffBodies = true
     connections.tls = TLSFiles(authority: webhook.certificateAuthorityFile)
     let made = exchange == nil ? try AsyncHTTPExchange.using(files: connections) : nil
-    let result: Result<Void, any Error>
+    let result: Result<Value, any Error>
     do {
-      result = .success(try await post(log, exchange ?? made ?? AsyncHTTPExchange(connections)))
+      result = .success(try await body(exchange ?? made ?? AsyncHTTPExchange(connections)))
     } catch {
       result = .failure(error)
     }
     try await made?.shutdown()
-    try result.get()
+    return try result.get()
   }
 
   private func post(_ log: any RecordLog, _ exchange: any HTTPExchange) async throws {
@@ -138,17 +150,11 @@ struct AlertPoster: Service {
     status.began(configuration.kafka.instance)
     logger.info("this process posts alerts")
     var backoff = Backoff(from: .seconds(1), upTo: .seconds(300))
-    var (next, certificatesReadAt): (MillraceClock.Instant, MillraceClock.Instant?) = (clock.now, nil)
-    var certificates: [ExpiringCertificate] = []
+    var next = clock.now
     // Why the receiver does not have the last alert.
     var refusal: String?
     while !Task.isCancelled {
-      if certificatesReadAt.map({ $0.duration(to: clock.now) >= Self.certificateInterval }) ?? true {
-        certificates = CertificateChecks.expiring(configuration, at: clock.wallTime)
-        certificatesReadAt = clock.now
-      }
-      if var state = await state() {
-        state.certificates = certificates
+      if let state = await state() {
         tracker.observe(state.conditions(configuration.alerts), unknown: state.unknown, at: clock.wallTime)
         for alert in tracker.due(at: clock.wallTime) {
           guard next <= clock.now, !Task.isCancelled else { break }
@@ -160,15 +166,8 @@ struct AlertPoster: Service {
             refusal = nil
             tracker.posted(alert)
           } else {
-            let pause = pause(after: reply, &backoff)
             refusal = reply.cause
-            next = clock.now.advanced(by: pause)
-            logger.warning(
-              "an alert could not be posted; retrying",
-              metadata: [
-                "condition": "\(alert.episode.condition.id)", "cause": "\(reply.cause)",
-                "after": "\(DurationText.text(pause))",
-              ])
+            next = clock.now.advanced(by: pause(after: reply, to: alert, &backoff))
           }
         }
         status.has(refusal ?? state.refusals.first)
@@ -195,12 +194,6 @@ struct AlertPoster: Service {
     if !alert.isResolved { try await log.append([AlertRecord.record(of: alert.episode, to: topic)]) }
     let reply = try await reply(alert, exchange)
     guard case .answered(.taken, _) = reply else { return reply }
-    logger.notice(
-      "an alert was posted",
-      metadata: [
-        "condition": "\(alert.episode.condition.id)", "detail": "\(alert.episode.condition.what)",
-        "resolved": "\(alert.isResolved)",
-      ])
     var episode = alert.episode
     episode.isPosted = true
     try await log.append([
@@ -214,34 +207,104 @@ struct AlertPoster: Service {
     do {
       let request = try AlertMessage(alert: alert, deployment: configuration.topics.prefix).request(
         webhook, at: clock.realTime)
-      return try await MillraceClock.system.result(within: webhook.timeout) {
-        await ReceiverReply.of(request, by: exchange)
-      } ?? .failed(code: "timeout", detail: "no answer within \(DurationText.text(webhook.timeout))")
+      let reply =
+        try await MillraceClock.system.result(within: webhook.timeout) {
+          await ReceiverReply.of(request, by: exchange)
+        } ?? .failed(code: "timeout", detail: "no answer within \(DurationText.text(webhook.timeout))")
+      if case .answered(.taken, _) = reply {
+        logger.notice(
+          "an alert was posted",
+          metadata: [
+            "condition": "\(alert.episode.condition.id)", "detail": "\(alert.episode.condition.what)",
+            "resolved": "\(alert.isResolved)",
+          ])
+      }
+      return reply
     } catch let error as MillraceError {
       return .failed(code: "configuration", detail: "\(error)")
     }
   }
 
-  private func pause(after reply: ReceiverReply, _ backoff: inout Backoff) -> Duration {
-    let pause = backoff.next()
-    guard case .answered(.later(_, let asked?), _) = reply else { return pause }
-    return min(max(pause, asked), .seconds(3_600))
+  /// Returns how long to wait after a post that the receiver does not have, and logs it.
+  private func pause(after reply: ReceiverReply, to alert: Alert, _ backoff: inout Backoff) -> Duration {
+    var pause = backoff.next()
+    if case .answered(.later(_, let asked?), _) = reply { pause = min(max(pause, asked), .seconds(3_600)) }
+    logger.warning(
+      "an alert could not be posted; retrying",
+      metadata: [
+        "condition": "\(alert.episode.condition.id)", "cause": "\(reply.cause)",
+        "after": "\(DurationText.text(pause))",
+      ])
+    return pause
+  }
+
+  // MARK: - Kafka
+
+  /// Posts that Kafka does not answer, and that it answers again. Nothing can be written to Kafka meanwhile, so the console
+  /// that posted last does it, and remembers it in memory.
+  private func watchKafka() async {
+    var tracker = AlertTracker(after: configuration.alerts.after)
+    var backoff = Backoff(from: .seconds(1), upTo: .seconds(300))
+    var next = clock.now
+    while !Task.isCancelled, !Task.isShuttingDownGracefully {
+      let silentSince = await store.silentSince
+      if status.speaksForKafka(answeredAt: await store.facts.at) || !tracker.isEmpty {
+        tracker.observe(silentSince.map { [.noKafka(since: $0)] } ?? [], at: clock.wallTime)
+      }
+      for alert in tracker.due(at: clock.wallTime) where next <= clock.now {
+        tracker.tried(alert)
+        do {
+          let answer: ReceiverReply = try await withExchange { try await self.reply(alert, $0) }
+          if case .answered(.taken, _) = answer {
+            backoff.reset()
+            tracker.posted(alert)
+          } else {
+            next = clock.now.advanced(by: pause(after: answer, to: alert, &backoff))
+          }
+        } catch {
+          let failure = ReceiverReply.failed(code: "connection", detail: "\(error)")
+          next = clock.now.advanced(by: pause(after: failure, to: alert, &backoff))
+        }
+      }
+      let pause = min(Self.interval, max(.milliseconds(100), configuration.alerts.after))
+      do { try await cancelWhenGracefulShutdown { try await clock.sleep(for: pause) } } catch { return }
+    }
   }
 }
 
 /// The report of the process that posts.
 private final class PosterStatus: Sendable {
-  private let state = Mutex<ProcessReport?>(nil)
+  private struct State {
+    var report: ProcessReport?
+    var stoppedAt: Timestamp?
+  }
 
-  var report: ProcessReport? { state.withLock { $0 } }
+  private let state = Mutex(State())
+
+  var report: ProcessReport? { state.withLock(\.report) }
+
+  /// Returns whether this process posts, or has posted until Kafka stopped to answer. Without Kafka no other process can
+  /// take over.
+  func speaksForKafka(answeredAt: Timestamp?) -> Bool {
+    state.withLock { state in
+      guard state.report == nil, let stopped = state.stoppedAt else { return state.report != nil }
+      return answeredAt.map { $0 < stopped } ?? true
+    }
+  }
 
   func began(_ instance: String?) {
     var generator = SystemRandomNumberGenerator()
     let instance = instance ?? ProcessEnvironment.hostName ?? String(generator.next(), radix: 36)
     let report = ProcessReport(ProcessReport.console, instance: instance, version: MillraceVersion.current)
-    state.withLock { $0 = report }
+    state.withLock { $0.report = report }
   }
 
-  func has(_ problem: String?) { state.withLock { $0?.problem = problem } }
-  func stopped() { state.withLock { $0 = nil } }
+  func has(_ problem: String?) { state.withLock { $0.report?.problem = problem } }
+
+  func stopped(at now: Timestamp) {
+    state.withLock { state in
+      if state.report != nil { state.stoppedAt = now }
+      state.report = nil
+    }
+  }
 }

@@ -82,6 +82,9 @@ struct AlertTracker: Sendable {
     }
   }
 
+  /// Whether every episode is over.
+  var isEmpty: Bool { episodes.isEmpty }
+
   /// Returns the posts to make at a time, the first cause first. A post stays due until it is ``posted(_:)``.
   func due(at now: Timestamp) -> [Alert] {
     episodes.values.filter { episode in

@@ -24,14 +24,24 @@ struct ConsoleReader: Service {
   var campaignInterval = Duration.seconds(30)
 
   static let interval = Duration.seconds(2)
+  private static let certificateInterval = Duration.seconds(60)
 
   func run() async throws {
+    // Before the topics, whose end lets `millrace status` print.
+    await readCertificates()
     await cancelWhenGracefulShutdown {
       await withTaskGroup(of: Void.self) { group in
+        group.addTask {
+          await repeatedly("certificates", every: Self.certificateInterval) { await readCertificates() }
+        }
         group.addTask { await repeatedly("Kafka", every: surveyInterval) { try await survey() } }
         group.addTask { await repeatedly("campaigns", every: campaignInterval) { try await askLedgers() } }
       }
     }
+  }
+
+  private func readCertificates() async {
+    await store.learn(CertificateChecks.expiring(configuration, at: clock.wallTime))
   }
 
   private func repeatedly(

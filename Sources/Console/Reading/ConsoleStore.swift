@@ -14,6 +14,7 @@ actor ConsoleStore {
   private let clock: MillraceClock
   private let real: MillraceClock
   private let onChange: @Sendable () -> Void
+  private var certificates: [ExpiringCertificate] = []
   private var shown: (version: Int, second: Int64, overview: Overview)?
 
   /// - Parameters:
@@ -38,6 +39,11 @@ actor ConsoleStore {
   func report(_ problem: String?, of part: String) { change { $0.report(problem, of: part) } }
   func reportHistory(_ problem: String?) { change { $0.reportHistory(problem) } }
   func learn(_ facts: ClusterFacts) { change { $0.learn(facts) } }
+  func learn(_ certificates: [ExpiringCertificate]) {
+    self.certificates = certificates
+    onChange()
+  }
+
   func learn(_ reports: [CampaignReport]) { change { $0.learn(reports) } }
 
   func apply(_ records: [ConsumerRecord]) {
@@ -80,13 +86,17 @@ actor ConsoleStore {
       : .healthy("the figures are from \(at.rfc3339)")
   }
 
+  /// When Kafka answered last, if that is so long ago that it does not answer at present; otherwise nil.
+  var silentSince: Timestamp? { tables.facts.at.flatMap { tables.facts.isStale(at: real.wallTime) ? $0 : nil } }
+
   /// Returns the state of the deployment.
   func status() -> DeploymentStatus { status(overview()) }
 
   private func status(_ overview: Overview) -> DeploymentStatus {
     DeploymentStatus(
       overview, tables.facts, tables.topics, reports: tables.processes.reports(at: overview.now),
-      pauses: tables.processes.pauses(at: overview.wallTime))
+      pauses: tables.processes.pauses(at: overview.wallTime), restarts: tables.processes.restarts(at: overview.now),
+      clockErrors: tables.processes.clockErrors(at: overview.now), certificates: certificates)
   }
 
   /// Returns a sample if the present interval has none some time after its beginning. Without present figures there is none.

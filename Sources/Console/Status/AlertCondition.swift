@@ -11,16 +11,26 @@ internal import Operations
 package struct AlertCondition: Sendable, Hashable {
   /// The kinds, the first cause first: a worker that does not run is behind, too.
   package enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// Kafka does not answer the console. Only alerts have it: nothing else is known then.
+    case kafka
+    /// The clock of a process is wrong.
+    case clock
     /// No process of a worker runs.
     case workerNotRunning = "worker-not-running"
+    /// Processes of a worker end and begin again.
+    case workerRestarts = "worker-restarts"
     /// `millrace-postgres` does not run, or its database does not answer.
     case postgres
     /// A certificate expires soon.
     case certificate
+    /// Apple refuses the tokens of an app.
+    case apple
     /// The endpoint or the receiver of a worker fails, and its records wait.
     case circuitOpen = "circuit-open"
     /// The ingress refused bodies that may be genuine.
     case quarantine
+    /// Apple posts a notification type that this version does not know.
+    case unknownType = "unknown-type"
     /// A worker gave up records.
     case deadLetters = "dead-letters"
     /// Timers of a worker fail.
@@ -33,11 +43,16 @@ package struct AlertCondition: Sendable, Hashable {
     /// The heading of the runbook.
     var anchor: String {
       switch self {
+      case .kafka: "a-process-cannot-connect-to-kafka"
+      case .clock: "a-wrong-clock"
       case .workerNotRunning: "millraceworkergone"
+      case .workerRestarts: "a-worker-restarts-again-and-again"
       case .postgres: "millracepostgresbehind"
       case .certificate: "millracecertificateends"
+      case .apple: "apple-refuses-the-tokens"
       case .circuitOpen: "millraceendpointfails"
       case .quarantine: "millraceunverifiablechain"
+      case .unknownType: "an-unknown-notification-type"
       case .deadLetters: "millracedeadletters"
       case .timersFailing: "millracetimersfailing"
       case .deadline: "millraceconsumptionatrisk"
@@ -72,8 +87,8 @@ package struct AlertCondition: Sendable, Hashable {
 extension DeploymentStatus {
   /// Returns the conditions that hold, the first cause first.
   package func conditions(_ settings: AlertSettings) -> [AlertCondition] {
-    (workers.flatMap { conditions(of: $0, settings) } + postgresConditions + certificateConditions
-      + quarantineConditions + deadlineConditions(settings))
+    (workers.flatMap { conditions(of: $0, settings) } + clockConditions + postgresConditions + certificateConditions
+      + appleConditions + quarantineConditions + unknownTypeConditions + deadlineConditions(settings))
       .sorted { ($0.kind.rank, $0.subject) < ($1.kind.rank, $1.subject) }
   }
 
@@ -87,6 +102,17 @@ extension DeploymentStatus {
       add(
         .workerNotRunning, name, "no process of the worker runs",
         "start it, and read the last line of its log; remove its entry under workers if it is not needed")
+    }
+    let restarted = worker.restarts.filter { $0.value >= Self.manyRestarts }
+    if !restarted.isEmpty {
+      let minutes = ProcessTable.restartWindow.components.seconds / 60
+      let names = restarted.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(3).map {
+        "\($0.key) \($0.value) times"
+      }
+      add(
+        .workerRestarts, name,
+        "began again without an orderly end in \(minutes) minutes: \(names.joined(separator: ", "))",
+        "read the last lines of the log before each start, and the exit status")
     }
     if let circuit = worker.circuit {
       let cause = circuit.cause.map { ": \($0)" } ?? ""
@@ -119,6 +145,45 @@ extension DeploymentStatus {
         "millrace status shows its lanes; the runbook has the causes")
     }
     return conditions
+  }
+
+  /// The restarts of one process from which on they are a condition.
+  private static let manyRestarts = 3
+
+  private var clockConditions: [AlertCondition] {
+    clockErrors.map { process, error in
+      // Reports differ by seconds, and the text stays the same.
+      let minutes = (abs(error.components.seconds) + 150) / 300 * 5
+      let span = DurationText.text(.seconds(minutes * 60))
+      return AlertCondition(
+        kind: .clock, subject: process,
+        what: error < .zero
+          ? "its clock is about \(span) behind the clocks of other processes"
+          : "its clock is about \(span) ahead of this machine's",
+        remedy: "correct the clock of its machine (NTP), and restart it")
+    }
+  }
+
+  private var appleConditions: [AlertCondition] {
+    let refused = workers.flatMap { worker in
+      worker.budgets.filter(\.isRefused).map { (app: "\($0.bundleId)/\($0.environment)", worker: worker.lag.worker) }
+    }
+    return Dictionary(grouping: refused, by: \.app).map { app, workers in
+      AlertCondition(
+        kind: .apple, subject: app,
+        what: "Apple answers 401 to the calls of \(Set(workers.map(\.worker)).sorted().joined(separator: ", "))",
+        remedy: "check issuerId, keyId and the key in App Store Connect, and the clock; millrace doctor tries the key")
+    }
+  }
+
+  private var unknownTypeConditions: [AlertCondition] {
+    unknownTypes.map { type, count in
+      AlertCondition(
+        kind: .unknownType, subject: type,
+        what: "\(HumanText.count(count, "notification")) of a type that this version does not know in "
+          + "\(Self.recently) minutes; no worker reads them",
+        remedy: "update Millrace, or name the type in a topic file; then replay appstore.notifications.unrecognized")
+    }
   }
 
   private var postgresConditions: [AlertCondition] {
@@ -159,6 +224,16 @@ extension DeploymentStatus {
           + first.due.rfc3339,
         remedy: "millrace status, and the provider's log")
     ]
+  }
+}
+
+extension AlertCondition {
+  /// Kafka does not answer the console.
+  /// - Parameter last: When it answered last.
+  static func noKafka(since last: Timestamp) -> AlertCondition {
+    AlertCondition(
+      kind: .kafka, subject: "cluster", what: "Kafka does not answer; its last answer is from \(last.rfc3339)",
+      remedy: "start its brokers, or correct the network; millrace doctor names the step that fails")
   }
 }
 

@@ -166,6 +166,7 @@ extension DeploymentStatus.Worker {
     let parts: [String?] = [
       lag.hasRun ? nil : "has not run", circuit.map { _ in "circuit open" },
       failingTimers > 0 ? HumanText.count(failingTimers, "failing timer") : nil,
+      restarts.isEmpty ? nil : HumanText.count(restarts.values.reduce(0, +), "restart"),
       delays.isEmpty ? nil : "retries: \(delays.prefix(3).joined(separator: ", "))",
       dead.isEmpty ? nil : "dead: \(dead.prefix(3).map { "\($0.open) \($0.key.reason)" }.joined(separator: ", "))",
       versions.count > 1 ? "versions \(versions.joined(separator: ", "))" : nil,
@@ -216,12 +217,13 @@ extension DeploymentStatus.Worker {
       json["circuit"] = .object(object)
     }
     json["failingTimers"] = .integer(Int64(failingTimers))
+    json["restarts"] = DeploymentStatus.counts(restarts)
     json["budgets"] = .array(
       budgets.map { budget in
         [
           "endpoint": .string(budget.endpoint), "bundleId": .string(budget.bundleId),
           "environment": .string(budget.environment), "perSecond": .number("\(budget.perSecond)"),
-          "waiting": .integer(Int64(budget.waiting)),
+          "waiting": .integer(Int64(budget.waiting)), "refused": .bool(budget.isRefused),
         ]
       })
     return json

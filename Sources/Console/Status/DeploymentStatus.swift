@@ -8,7 +8,7 @@ internal import Logging
 package import MillraceCore
 internal import MillraceRecords
 internal import MillraceTime
-package import Operations
+internal import Operations
 
 /// The state of a deployment at one time.
 package struct DeploymentStatus: Sendable {
@@ -36,6 +36,8 @@ package struct DeploymentStatus: Sendable {
     var circuit: ProcessReport.Circuit?
     /// The number of timers that fail and fire again.
     var failingTimers = 0
+    /// How often processes began again without an orderly end, by their static names.
+    var restarts: [String: Int] = [:]
     /// The use of Apple's limits by all of its processes.
     var budgets: [ProcessReport.Budget]
 
@@ -90,12 +92,16 @@ package struct DeploymentStatus: Sendable {
   var deadlines: Overview.Deadlines?
   /// Nil if no alerts are posted.
   var alerts: Poster?
+  /// The new notifications of types that this version does not know, by type.
+  var unknownTypes: [String: Int]
+  /// How far the clocks of processes are ahead, by worker and instance; negative if they are behind.
+  var clockErrors: [String: Duration]
   /// Why the members of some groups are unknown, by group.
   var refused: [String: KafkaError]
   /// The workers of these groups.
   var unknown: Set<String>
   /// The certificates that expire soon.
-  package var certificates: [ExpiringCertificate] = []
+  var certificates: [ExpiringCertificate]
   /// Real time, which record timestamps use.
   var at: Timestamp
   /// The workers' time, which may run faster in a rehearsal.
@@ -106,7 +112,8 @@ package struct DeploymentStatus: Sendable {
 
   init(
     _ overview: Overview, _ facts: ClusterFacts, _ topics: ConsoleTopics, reports: [ProcessReport] = [],
-    pauses: [BudgetPause] = []
+    pauses: [BudgetPause] = [], restarts: [String: [String: Int]] = [:], clockErrors: [String: Duration] = [:],
+    certificates: [ExpiringCertificate] = []
   ) {
     let unknown = Set(overview.workers.map(\.worker).filter { facts.refused[topics.group(of: $0)] != nil })
     self.unknown = unknown
@@ -124,7 +131,8 @@ package struct DeploymentStatus: Sendable {
         retries: overview.retries.filter { $0.worker == lag.worker },
         dead: overview.deadLetters.groups.filter { $0.key.worker == lag.worker },
         circuit: own.compactMap(\.circuit).first,
-        failingTimers: own.reduce(0) { $0 + $1.failingTimers }, budgets: Self.sum(own.flatMap(\.budgets)))
+        failingTimers: own.reduce(0) { $0 + $1.failingTimers }, restarts: restarts[lag.worker] ?? [:],
+        budgets: Self.sum(own.flatMap(\.budgets)))
     }
     let writers = reports.filter { $0.name == ProcessReport.postgres }
     if topics.postgres != nil || !writers.isEmpty {
@@ -142,6 +150,11 @@ package struct DeploymentStatus: Sendable {
           if count > 0 { counts[row.key.label, default: 0] += count }
         })
     }
+    unknownTypes = overview.flow.filter { $0.isOfUnknownType }.reduce(into: [:]) { counts, row in
+      let count = row.total(ofLast: Self.recently)
+      if count > 0 { counts[row.key.label] = count }
+    }
+    (self.clockErrors, self.certificates) = (clockErrors, certificates)
     if topics.postsAlerts {
       let poster = reports.first { $0.name == ProcessReport.console }
       alerts = Poster(instance: poster?.instance, problem: poster?.problem)
@@ -177,6 +190,7 @@ package struct DeploymentStatus: Sendable {
       }
       sum.perSecond += budget.perSecond
       sum.waiting += budget.waiting
+      sum.isRefused = sum.isRefused || budget.isRefused
       sums[key] = sum
     }
     return sums.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
@@ -228,8 +242,6 @@ extension DeploymentStatus {
       throw OperationError(
         .failed, "not all topics could be read in time", at: "Kafka", remedy: "run millrace doctor")
     }
-    var status = await store.status()
-    status.certificates = CertificateChecks.expiring(configuration, at: MillraceClock.system.wallTime)
-    return status
+    return await store.status()
   }
 }

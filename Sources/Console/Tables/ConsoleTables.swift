@@ -157,12 +157,12 @@ struct ConsoleTables: Sendable {
     case .control:
       do {
         if try history.fold(record, of: Set(topics.workers)) { return }
-        try processes.fold(record, writtenAt: written)
+        try processes.fold(record, writtenAt: written, now: now)
       } catch {
         report("\(record.topic), offset \(record.offset): \(error)", of: "control")
       }
     case .ingress:
-      do { try processes.fold(ingress: record, writtenAt: written) } catch {
+      do { try processes.fold(ingress: record, writtenAt: written, now: now) } catch {
         report("\(record.topic), offset \(record.offset): \(error)", of: "ingress")
       }
     }

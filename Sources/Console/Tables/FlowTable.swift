@@ -1,6 +1,7 @@
 // Counts records by the minute. A value: time is a parameter.
 
 internal import AppStore
+internal import MillraceRecords
 
 /// Counts of the last hour's records by outcome, place and label.
 struct FlowTable: Sendable {
@@ -36,6 +37,13 @@ struct FlowTable: Sendable {
     var minutes: [Int]
 
     func total(ofLast count: Int) -> Int { minutes.suffix(count).reduce(0, +) }
+
+    /// Whether it counts notifications of a type that this version does not know.
+    var isOfUnknownType: Bool {
+      guard key.outcome == .received, key.place == NotificationFamily.unrecognized.rawValue else { return false }
+      let type = String(key.label.prefix { $0 != "/" })
+      return !NotificationTypeV2(rawValue: type).isKnown && !NotificationTypeV1(rawValue: type).isKnown
+    }
   }
 
   static let span = 60

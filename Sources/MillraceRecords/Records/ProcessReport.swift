@@ -28,13 +28,18 @@ package struct ProcessReport: Sendable, Hashable {
     package var perSecond: Double
     /// The number of calls that wait.
     package var waiting: Int
+    /// Whether Apple refused the tokens of the last call with 401.
+    package var isRefused: Bool
 
-    package init(bundleId: String, environment: String, endpoint: String, perSecond: Double, waiting: Int) {
+    package init(
+      bundleId: String, environment: String, endpoint: String, perSecond: Double, waiting: Int, isRefused: Bool = false
+    ) {
       self.bundleId = bundleId
       self.environment = environment
       self.endpoint = endpoint
       self.perSecond = perSecond
       self.waiting = waiting
+      self.isRefused = isRefused
     }
   }
 
@@ -73,6 +78,8 @@ package struct ProcessReport: Sendable, Hashable {
   package var instance: String
   /// Millrace's version.
   package var version: String
+  /// When the process began, in real time; nil if it does not say so.
+  package var started: Timestamp?
   /// The lanes that run.
   package var lanes: [Int32] = []
   /// The number of timers whose last run failed and that will run again.
@@ -102,7 +109,10 @@ package struct ProcessReport: Sendable, Hashable {
   func hasState(of other: ProcessReport) -> Bool {
     key == other.key && lanes == other.lanes && circuit == other.circuit && problem == other.problem
       && failingTimers == other.failingTimers && refusals.map(\.reason) == other.refusals.map(\.reason)
+      && refusedApps == other.refusedApps
   }
+
+  private var refusedApps: Set<[String]> { Set(budgets.filter(\.isRefused).map { [$0.bundleId, $0.environment] }) }
 
   /// The key of the record.
   package var key: String { "\(Self.kind)/\(name)/\(instance)" }
@@ -113,6 +123,7 @@ package struct ProcessReport: Sendable, Hashable {
       "kind": .string(Self.kind), "name": .string(name), "instance": .string(instance), "version": .string(version),
       "lanes": .array(lanes.map { .integer(Int64($0)) }),
     ]
+    json["started"] = started.map { .string($0.rfc3339) }
     if failingTimers > 0 { json["failingTimers"] = .integer(Int64(failingTimers)) }
     if let circuit {
       var object: JSONObject = ["misconfigured": .bool(circuit.isMisconfigured)]
@@ -122,11 +133,13 @@ package struct ProcessReport: Sendable, Hashable {
     if !budgets.isEmpty {
       json["budgets"] = .array(
         budgets.map { budget in
-          [
+          var object: JSONObject = [
             "bundleId": .string(budget.bundleId), "environment": .string(budget.environment),
             "endpoint": .string(budget.endpoint), "perSecond": .number("\(budget.perSecond)"),
             "waiting": .integer(Int64(budget.waiting)),
           ]
+          if budget.isRefused { object["refused"] = true }
+          return .object(object)
         })
     }
     if !lag.isEmpty {
@@ -161,6 +174,7 @@ package struct ProcessReport: Sendable, Hashable {
       case .string(let instance)? = json["instance"], case .string(let version)? = json["version"]
     else { return nil }
     self.init(name, instance: instance, version: version)
+    started = Self.text(json["started"]).flatMap { Timestamp(rfc3339: $0) }
     if case .array(let numbers)? = json["lanes"] {
       lanes = numbers.compactMap { if case .integer(let number) = $0 { Int32(exactly: number) } else { nil } }
     }
@@ -204,6 +218,6 @@ extension ProcessReport.Budget {
     else { return nil }
     self.init(
       bundleId: bundleId, environment: environment, endpoint: endpoint, perSecond: perSecond,
-      waiting: Int(clamping: waiting))
+      waiting: Int(clamping: waiting), isRefused: object["refused"] == .bool(true))
   }
 }

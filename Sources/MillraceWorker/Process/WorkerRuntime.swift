@@ -47,9 +47,11 @@ package struct WorkerRuntime: Service {
   private let state = WorkerState()
   /// Counts retries across rejoins.
   private let failures: FailureLog
+  private let startedAt: Timestamp
 
   init(_ parts: Parts) {
     self.parts = parts
+    startedAt = parts.clock.realTime
     failures = FailureLog(worker: parts.name, parts.logger, clock: parts.clock)
   }
 
@@ -77,6 +79,7 @@ package struct WorkerRuntime: Service {
   /// Returns the worker's report about itself.
   func report(_ host: WorkerHost) async -> ProcessReport {
     var report = ProcessReport(parts.name, instance: parts.instance, version: MillraceVersion.current)
+    report.started = startedAt
     report.lanes = await state.supervisor.withLock { $0 }?.running ?? []
     report.failingTimers = state.failingTimers
     report.circuit = host.circuit(of: parts.name)
@@ -84,7 +87,7 @@ package struct WorkerRuntime: Service {
     report.budgets = (budget?.use() ?? []).map { use in
       ProcessReport.Budget(
         bundleId: use.key.bundleId, environment: use.key.environment.rawValue, endpoint: use.key.endpoint.rawValue,
-        perSecond: use.perSecond, waiting: use.waiting)
+        perSecond: use.perSecond, waiting: use.waiting, isRefused: use.isRefused)
     }
     return report
   }

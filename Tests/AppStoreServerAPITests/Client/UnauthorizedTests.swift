@@ -30,6 +30,19 @@ import Testing
     #expect(exchange.requests.last?.token == requests[1].token)
   }
 
+  @Test func `the budget knows whether Apple refuses the tokens`() async throws {
+    let isRefused = Mutex(true)
+    let exchange = ScriptedExchange { _, _ in ExchangeAnswer(status: isRefused.withLock { $0 } ? 401 : 202) }
+    let budget = fixture.budget()
+    let client = try fixture.client(exchange, budget: budget)
+    func call() async throws { _ = try await client.finishTransaction(APIFixture.transactionId, in: .production) }
+    await #expect(throws: APIError.self) { try await call() }
+    #expect(budget.use().map(\.isRefused) == [true])
+    isRefused.withLock { $0 = false }
+    try await call()
+    #expect(budget.use().map(\.isRefused) == [false])
+  }
+
   @Test func `with two keys the second is tried, and kept if Apple accepts it`() async throws {
     let keys = try [APIFixture.key("REVOKED000"), APIFixture.key("CURRENT000")]
     let exchange = ScriptedExchange { request, _ in

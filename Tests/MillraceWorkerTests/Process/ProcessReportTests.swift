@@ -20,8 +20,13 @@ import Testing
     let plain = report.record(to: "t")
     #expect(ProcessReport(try JSONObject(parsing: plain.value ?? [])) == report)
     (report.lanes, report.failingTimers) = ([1, 3], 2)
+    report.started = Timestamp(millisecondsSince1970: 1_767_225_600_123)
     report.circuit = .init(isMisconfigured: true, cause: "answered 410")
     report.budgets = [.init(bundleId: "a", environment: "Sandbox", endpoint: "e", perSecond: 0.125, waiting: 2)]
+    #expect(ProcessReport(try JSONObject(parsing: report.record(to: "t").value ?? [])) == report)
+    let before = report
+    report.budgets[0].isRefused = true
+    #expect(!report.hasState(of: before), "refused tokens are published soon")
     report.lag = ["t": 4]
     report.problem = "away"
     report.startedAt = Timestamp(millisecondsSince1970: 1_767_225_600_000)
