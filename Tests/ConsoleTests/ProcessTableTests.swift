@@ -35,6 +35,15 @@ import Testing
     }
   }
 
+  @Test func `an old report of another topic is no sign of a wrong clock`() throws {
+    var reports = Reports()
+    try reports.report(at: at(3_600))
+    let old = ProcessReport(ProcessReport.ingress, instance: "a", version: "0.1.0")
+    try reports.table.fold(ingress: old.record(to: "millrace.ingress").read(), writtenAt: at(0), now: at(3_600))
+    #expect(reports.table.clockErrors(at: at(3_600)).isEmpty)
+    #expect(reports.table.reports(at: at(3_600)).map(\.name) == ["refunds"])
+  }
+
   @Test func `a process that begins again without an orderly end has restarted`() throws {
     var reports = Reports()
     for start in [0, 10, 20, 30] {
