@@ -6,7 +6,7 @@
 # posts, and its end once.
 #
 #   scripts/check signals          five rows; four minutes
-#   scripts/check signals --all    every row; ten minutes. It mounts a small disk, for which it needs root
+#   scripts/check signals --all    every row; ten minutes
 #
 # Needs an installed Apache Kafka (see scripts/kafka), or it exits with 3.
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -34,18 +34,6 @@ logs() { tail -n 20 "$temporary"/*.log >&2; }
 
 if [ ${#rows[@]} -gt 0 ]; then
   clang -shared -fPIC -o "$temporary/clock.so" scripts/checks/signals/clock.c
-  create_postgres "$temporary/postgres"
-  mkdir "$temporary/small"
-  # The small disk ends with the server. PostgreSQL does not run as root.
-  as_root=() user=postgres
-  [ "$(id -u)" -eq 0 ] || { as_root=(sudo) user=$(id -un); }
-  cat >"$temporary/database.sh" <<SH
-mount -t tmpfs -o size=8m,mode=700,uid=$(id -u "$user") tmpfs '$temporary/small' &&
-  exec setpriv --reuid '$user' --clear-groups '$postgres_bin/postgres' -D '$temporary/postgres/data' -p '$postgres_port' \
-    -c fsync=off -c listen_addresses=127.0.0.1 -c unix_socket_directories=
-SH
-  rows+=(--psql "$postgres_bin/psql" --port "$postgres_port"
-    --database "exec ${as_root[*]} unshare --mount sh '$temporary/database.sh'")
 fi
 
 say "Starting Kafka"

@@ -1,9 +1,9 @@
 """Breaks a deployment in many ways, and checks what an operator is told. See scripts/check signals --help.
 
-usage: run.py --bin DIR --kafka SERVERS --directory DIR [--all --psql PROGRAM --database COMMAND --port PORT]
+usage: run.py --bin DIR --kafka SERVERS --directory DIR [--all]
 
 A row says for each channel which text must appear within a minute after its stage is broken, or None if the channel has
-nothing to say about it. COMMAND runs a PostgreSQL server at PORT, with a small disk in DIR/small.
+nothing to say about it.
 """
 
 import argparse
@@ -37,9 +37,6 @@ parser.add_argument("--bin", required=True)
 parser.add_argument("--kafka", required=True)
 parser.add_argument("--directory", type=pathlib.Path, required=True)
 parser.add_argument("--all", action="store_true")
-parser.add_argument("--psql")
-parser.add_argument("--database")
-parser.add_argument("--port", type=int)
 arguments = parser.parse_args()
 directory = arguments.directory
 root = pathlib.Path(__file__).resolve().parents[3]
@@ -91,8 +88,6 @@ ROWS = [
         r"(?s)getRefundHistory</span>.{0,200}<td>apple-429</td>.{0,80}<td><time", None),
     Row("the clock of a worker is wrong", "workers", None, *told("clock", "clock/clock-0", "its clock is about 2h behind")),
     Row("an unknown notification type", "workers", None, *told("unknown-type", "BRAND_NEW", "1 notification")),
-    Row("the disk of PostgreSQL is full", "disk", ("postgres", r"53100.*beginning again|beginning again.*53100"),
-        *told("postgres", "postgres", "No space left on device")),
     Row("Kafka is paused", "paused", ("console-[12]", r"Kafka"), r"(?i)kafka", r'"check":"cluster","result":"failure"',
         r"Kafka has not answered for", r"kafka: cluster: Kafka does not answer", True),
     Row("Kafka is stopped", "stopped", ("console-[12]", r"Connection refused"), r"Connection refused",
@@ -347,9 +342,8 @@ class Stage:
             sys.exit("not within a minute: " + "; ".join(late))
 
 
-def simulate(name, port, root_file, *options, count=12):
+def simulate(name, port, root_file, *options):
     scenario = (directory / "scenario.yaml").read_text().replace("127.0.0.1:1/", f"127.0.0.1:{port}/")
-    scenario = scenario.replace("count: 12", f"count: {count}")
     (directory / f"{name}.scenario.yaml").write_text(scenario)
     with open(directory / f"{name}.log", "w") as output:
         return subprocess.Popen(
@@ -374,28 +368,6 @@ def keep_ending(path):
     start("again", "millrace-worker", "again", path=path)
 
 
-def sql(text):
-    done = subprocess.run(
-        [arguments.psql, "-h", "127.0.0.1", "-p", str(arguments.port), "-U", "postgres", "-v", "VERBOSITY=verbose", "-c", text],
-        capture_output=True, text=True)
-    return done.stdout + done.stderr
-
-
-def start_database():
-    with open(directory / "database.log", "w") as output:
-        children["database"] = subprocess.Popen(arguments.database, shell=True, stdout=output, stderr=output)
-    wait("PostgreSQL", lambda: "(1 row)" in sql("SELECT 1"))
-
-
-def fill_disk():
-    """Fills the disk of the tables, down to the last page."""
-    for rows in (1000, 10, 1):
-        text = f"INSERT INTO filler SELECT repeat('x', 8000) FROM generate_series(1, {rows})"
-        while "53100" not in (answer := sql(text)):
-            if "INSERT" not in answer:
-                sys.exit(f"the disk cannot be filled: {answer}")
-
-
 def main():
     (directory / "secret").write_text(SECRET + "\n")
     openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "5", "-subj", "/CN=localhost", "-keyout",
@@ -411,14 +383,13 @@ def main():
             "webhook": {"url": f"{here}/alerts", "secretFile": str(directory / "secret")}, "after": f"{AFTER}s",
             "lag": "5s"},
         console={"proxy": "none"},
-        postgres={"url": f"postgresql://postgres@127.0.0.1:{arguments.port or free_port()}/postgres"},
+        postgres={"url": f"postgresql://postgres@127.0.0.1:{free_port()}/postgres"},
         ingress={"tls": {"certificate": str(directory / "tls.pem"), "key": str(directory / "tls.key")}},
         apps=[{"bundleId": "com.example.app", "appAppleId": 1234567890, "api": api}])
     print(run("topics", "apply", "--yes", path=plain).strip().splitlines()[-1])
 
     # Refunds, the events of the refunds worker, and a deployment that works.
-    chain = directory / "chain.pem"
-    first = simulate("simulator", port, directory / "root.pem", "--write-chain", str(chain))
+    first = simulate("simulator", port, directory / "root.pem")
     wait("the simulator's root", (directory / "root.pem").exists)
     start("ingress", "millrace-ingress", path=plain)
     start("refunds", "millrace-refunds", path=plain)
@@ -525,24 +496,6 @@ def main():
     if repeated:
         sys.exit(f"after kill -9 posted again: {repeated}")
     print(f"kill -9 of {poster}: {other} continues, no alert is repeated, and the end of the killed worker is posted")
-
-    if arguments.all:
-        # PostgreSQL answers again, with a small disk. Then it is full, and rows have to be written. A writer that finds no
-        # schema ends, so it starts again with one.
-        children["postgres"].terminate()
-        children["postgres"].wait()
-        start_database()
-        sql(f"CREATE TABLESPACE small LOCATION '{directory}/small'")
-        sql("ALTER DATABASE postgres SET default_tablespace = small")
-        print(run("postgres", "migrate", path=operator).strip().splitlines()[-1])
-        start("postgres", "millrace-postgres", path=operator)
-        wait("the end of the alert about PostgreSQL", lambda: ("alert.resolved", "postgres", "postgres") in all_posts(), 2 * LIMIT)
-        sql("CREATE TABLE filler (text text)")
-        sql("ALTER TABLE filler ALTER text SET STORAGE PLAIN")
-        fill_disk()
-        stage = Stage("disk")
-        simulate("refunder", port, directory / "root.pem", "--rate", "600", "--seed", "2", "--chain", str(chain), count=200)
-        stage.end()
 
     # While Kafka is away, only that is posted.
     # Records of an open circuit move to retry topics, so the lag of these workers comes and goes. What is counted for 15
