@@ -12,7 +12,14 @@ struct CustomerLookup {
   let states: [CustomerState]
 
   /// - Throws: The errors of `CustomerSearch.find(_:)`.
-  init(_ id: String, _ configuration: MillraceConfiguration, _ console: Console) async throws {
+  init(_ given: String, _ configuration: MillraceConfiguration, _ console: Console) async throws {
+    // Pasted from a mail or a log.
+    let id = String(given.filter { !$0.isWhitespace && $0 != "{" && $0 != "}" })
+    guard !id.isEmpty else {
+      throw OperationError(
+        .usage, "the id is empty", at: "id",
+        remedy: "give a transaction, an order, an appAccountToken or a notification")
+    }
     log = try await configuration.connect(console)
     let clock = MillraceClock(configuration.clock)
     let apple = CustomerSearch.asking(configuration, clock: clock) { console.err.note($0) }

@@ -7,6 +7,14 @@ import MillraceRecords
 import MillraceWorker
 import Operations
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 enum InstalledProgram {
   /// Returns the path of a program in the folder of this one, or in PATH; nil if it is not installed.
   static func path(of name: String) -> String? {
@@ -18,12 +26,12 @@ enum InstalledProgram {
     return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
-  /// Runs the commands of a replay in the worker's program, without effects.
-  /// - Throws: ``OperationError`` if the program is missing or fails.
+  /// Runs the commands of a replay in the worker's program, without effects. Cancellation ends the program.
+  /// - Throws: ``OperationError`` if the program is missing or fails; `CancellationError`.
   static func dryRun(
     _ commands: [OperationCommand], of worker: String, by given: String?, showing shown: Int,
     _ configuration: MillraceConfiguration
-  ) throws -> DryRunText {
+  ) async throws -> DryRunText {
     let name = ShippedWorkers.program(of: worker, in: configuration) ?? "millrace-\(worker)"
     guard let program = given ?? path(of: name) else {
       throw OperationError(
@@ -44,18 +52,48 @@ enum InstalledProgram {
         .usage, "\(program) cannot be started: \(error.localizedDescription)", at: "--program",
         remedy: "name the program of the worker \(worker)")
     }
-    for command in commands {
-      try input.fileHandleForWriting.write(
-        contentsOf: OperationsRecord.command(command).json.serialized() + [UInt8(ascii: "\n")])
-    }
-    try input.fileHandleForWriting.close()
-    let text = [UInt8](output.fileHandleForReading.readDataToEndOfFile())
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
+    let lines = commands.flatMap { OperationsRecord.command($0).json.serialized() + [UInt8(ascii: "\n")] }
+    let text = await output(of: process, for: lines, from: output.fileHandleForReading, to: input.fileHandleForWriting)
+    try Task.checkCancellation()
+    guard process.terminationReason == .exit, process.terminationStatus == 0 else {
+      let end = process.terminationReason == .exit ? "status" : "signal"
       throw OperationError(
-        .failed, "\(program) ended with status \(process.terminationStatus)", at: "--dry-run",
+        .failed, "\(program) ended with \(end) \(process.terminationStatus)", at: "--dry-run",
         remedy: "correct what it printed above")
     }
-    return try DryRunText(text)
+    do {
+      return try DryRunText(text)
+    } catch {
+      throw OperationError(
+        .failed, "\(program) printed something else than a report: \(error)", at: "--dry-run",
+        remedy: "name the program of the worker \(worker) with --program; it must print nothing else to standard output"
+      )
+    }
+  }
+
+  /// Writes the input of a process, and returns its output when it has ended. Cancellation ends the process.
+  private static func output(
+    of process: Process, for input: [UInt8], from output: FileHandle, to inputHandle: FileHandle
+  ) async -> [UInt8] {
+    let id = process.processIdentifier
+    // Only the thread below uses these until the continuation resumes.
+    nonisolated(unsafe) let (process, output, inputHandle) = (process, output, inputHandle)
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+          do {
+            try inputHandle.write(contentsOf: input)
+            try inputHandle.close()
+          } catch {
+            // The program has ended early. Its status, which the caller reports, says more than the error of the pipe.
+          }
+          let text = [UInt8](output.readDataToEndOfFile())
+          process.waitUntilExit()
+          continuation.resume(returning: text)
+        }
+      }
+    } onCancel: {
+      kill(id, SIGTERM)
+    }
   }
 }

@@ -117,7 +117,7 @@ struct ReplayCommand: AsyncParsableCommand {
           console.err.note(
             "Running the handlers of \(worker) without effects. What a Swift handler does outside of `once` and the "
               + "clients of its setup cannot be stopped.")
-          let report = try InstalledProgram.dryRun(
+          let report = try await InstalledProgram.dryRun(
             commands, of: worker, by: command.program, showing: command.show ?? 0, configuration)
           try console.out.lines(asJSON ? [report.jsonLine] : report.lines(usesColor: console.out.usesColor))
           return .success

@@ -66,8 +66,9 @@ struct SubscriptionsCommand: AsyncParsableCommand {
         }
         for state in lookup.states where state.row == nil {
           console.err.note(
-            state.erasedAt.map { "The customer \(state.key) was erased at \($0.rfc3339)." }
-              ?? "There is no subscription or purchase \(state.key). Import it: millrace subscriptions import")
+            state.erasedAt.map { "The customer \(TerminalText.safe(state.key)) was erased at \($0.rfc3339)." }
+              ?? "There is no subscription or purchase \(TerminalText.safe(state.key)). If it is from before Millrace, "
+              + "import it: millrace subscriptions import")
         }
         return lookup.states.contains { $0.row != nil } ? .success : .failure
       }

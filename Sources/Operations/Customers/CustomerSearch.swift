@@ -54,8 +54,8 @@ package struct CustomerSearch: Sendable {
   private let apple: Question?
   private let note: @Sendable (String) -> Void
 
-  /// The topics with rows that name an `appAccountToken`.
-  static let tables = ["appstore.subscriptions", "appstore.purchases", "appstore.entitlements"]
+  /// The tables with a row for a purchase. Consumables have one only after a refund.
+  static let tables = SubscriptionTable.topics + ["appstore.entitlements"]
   private static let timeout = Duration.seconds(15)
 
   /// - Parameters:
@@ -123,10 +123,11 @@ package struct CustomerSearch: Sendable {
     Customer(keys: Set(keys).sorted(), relation: keys == [id] ? nil : relation)
   }
 
-  /// Returns the row of a subscription or purchase; nil if there is none, or if no worker writes the tables.
+  /// Returns the row of a subscription or purchase, or else of a refund; nil if there is none, or if no worker writes the
+  /// tables.
   package func row(of key: String) async throws -> JSONObject? {
     do {
-      return try await SubscriptionTable(in: log, prefix: prefix).row(of: key)
+      return try await SubscriptionTable(in: log, prefix: prefix).row(of: key, in: Self.tables)
     } catch let error as MillraceError where error.area == .topics {
       note("\(error)")
       return nil
@@ -211,6 +212,11 @@ package struct CustomerSearch: Sendable {
     let apps = configuration.apps.filter(\.api.isComplete)
     guard !apps.isEmpty else { return nil }
     return { id, form in
+      guard form != .order || apps.contains(where: { $0.environments.contains(.production) }) else {
+        throw OperationError(
+          .failed, "Apple knows orders of production only, and no app with credentials has that environment", at: id,
+          remedy: "add Production to its apps[].environments, or use a transaction ID")
+      }
       for settings in apps where form != .order || settings.environments.contains(.production) {
         let app = try APIApp(app: settings.bundleId, environment: nil, in: configuration)
         let found = try await APIAccess.with(app, configuration, clock: clock) { client in

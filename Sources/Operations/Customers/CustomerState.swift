@@ -7,7 +7,7 @@ internal import MillraceRecords
 package struct CustomerState: Sendable, Hashable {
   /// The key of the records: an original transaction, or the transaction of a purchase.
   package var key: String
-  /// The row of `appstore.subscriptions` or `appstore.purchases`; nil if there is none.
+  /// The row of `appstore.subscriptions` or `appstore.purchases`, or else of `appstore.entitlements`; nil if there is none.
   package var row: JSONObject?
   /// The time of the last erasure; nil if there was none, or if it is unknown.
   package var erasedAt: Timestamp?
@@ -17,9 +17,13 @@ package struct CustomerState: Sendable, Hashable {
     (self.key, self.row, self.erasedAt) = (key, row, erasedAt)
   }
 
-  /// Whether the customer is entitled; nil if no row says so.
+  /// Whether the customer is entitled; nil if no row says so. Of a consumable only a refund is known, and the refund of one
+  /// transaction does not end a subscription.
   package func isEntitled(at now: Timestamp) -> Bool? {
     guard let row else { return nil }
+    if case .bool(let isRevoked)? = row["revoked"] {
+      return isRevoked && row.text("productType") != ProductType.autoRenewableSubscription.rawValue ? false : nil
+    }
     if case .bool(let owned)? = row["owned"] { return owned }
     return row.text("entitledUntil").flatMap { Timestamp(rfc3339: $0) }.map { $0 > now } ?? false
   }
@@ -29,6 +33,11 @@ package struct CustomerState: Sendable, Hashable {
     guard let row else {
       return erasedAt.map { "not known: the customer was erased at \($0.rfc3339)" }
         ?? "not known: there is no subscription or purchase \(key)"
+    }
+    if row["revoked"] != nil {
+      guard row["revoked"] == .bool(true) else { return "not known: the refund of the transaction was reversed" }
+      return isEntitled(at: now) == false
+        ? "no, the transaction was revoked" : "not known: one transaction was revoked, and no row has the subscription"
     }
     let isEntitled = isEntitled(at: now) ?? false
     if row["owned"] != nil { return isEntitled ? "yes, the product is owned" : "no, the purchase was revoked" }

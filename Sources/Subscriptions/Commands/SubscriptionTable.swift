@@ -13,10 +13,14 @@ package struct SubscriptionTable: Sendable {
   /// - Parameter prefix: The prefix of every topic's name.
   package init(in log: any RecordLog, prefix: String) { (self.log, self.prefix) = (log, prefix) }
 
-  /// Returns the row of a subscription, or else of a purchase; nil if there is none. Reads one partition of each table.
+  /// The tables of subscriptions and of purchases.
+  package static let topics = [SubscriptionsWorker.subscriptionsTopic, SubscriptionsWorker.purchasesTopic]
+
+  /// Returns the row of a key in the first table that has one; nil if there is none. Reads one partition of each table.
+  /// - Parameter topics: The tables, without the deployment's prefix.
   /// - Throws: ``MillraceError`` if a topic is missing; `KafkaError`; `CancellationError`.
-  package func row(of id: String) async throws -> JSONObject? {
-    for name in [SubscriptionsWorker.subscriptionsTopic, SubscriptionsWorker.purchasesTopic] {
+  package func row(of id: String, in topics: [String] = topics) async throws -> JSONObject? {
+    for name in topics {
       let topic = prefix + name
       let count = try await partitions(of: topic)
       let partition = TopicPartition(topic: topic, partition: Murmur2.partition(of: Array(id.utf8), among: count))

@@ -67,6 +67,16 @@ import Testing
     #expect(try await search.find("a key") == nil)
   }
 
+  @Test func `a refund is the row of what no other table has`() async throws {
+    try write("appstore.entitlements", key: key, row: ["revoked": true, "appAccountToken": .string(token)])
+    try write("appstore.subscriptions", key: "8", row: ["status": "active"])
+    try write("appstore.entitlements", key: "8", row: ["revoked": true])
+    let search = search()
+    #expect(try await search.find(token) == .init(keys: [key], relation: "appAccountToken"))
+    #expect(try await search.row(of: key)?["revoked"] == true)
+    #expect(try await search.row(of: "8")?["status"] == "active")
+  }
+
   @Test func `a notification leads to its customer by its id, its transactions and its token`() async throws {
     let sample = try fixture.sample(.didRenew)
     let record = try await fixture.record(v2: sample).producerRecord
@@ -141,6 +151,12 @@ import Testing
       ),
       (["status": "revoked"], false, "no, the status is revoked"),
       (["owned": true], true, "yes, the product is owned"), (["owned": false], false, "no, the purchase was revoked"),
+      (["revoked": true], false, "no, the transaction was revoked"),
+      (
+        ["revoked": true, "productType": "Auto-Renewable Subscription"], nil,
+        "not known: one transaction was revoked, and no row has the subscription"
+      ),
+      (["revoked": false], nil, "not known: the refund of the transaction was reversed"),
       (nil, nil, "not known: there is no subscription or purchase 7"),
     ]
     for (row, isEntitled, text) in table {
