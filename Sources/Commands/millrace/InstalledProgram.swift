@@ -53,7 +53,8 @@ enum InstalledProgram {
         remedy: "name the program of the worker \(worker)")
     }
     let lines = commands.flatMap { OperationsRecord.command($0).json.serialized() + [UInt8(ascii: "\n")] }
-    let text = await output(of: process, for: lines, from: output.fileHandleForReading, to: input.fileHandleForWriting)
+    let text = await answer(
+      of: process, to: lines, from: output.fileHandleForReading, through: input.fileHandleForWriting)
     try Task.checkCancellation()
     guard process.terminationReason == .exit, process.terminationStatus == 0 else {
       let end = process.terminationReason == .exit ? "status" : "signal"
@@ -72,8 +73,8 @@ enum InstalledProgram {
   }
 
   /// Writes the input of a process, and returns its output when it has ended. Cancellation ends the process.
-  private static func output(
-    of process: Process, for input: [UInt8], from output: FileHandle, to inputHandle: FileHandle
+  private static func answer(
+    of process: Process, to input: [UInt8], from output: FileHandle, through inputHandle: FileHandle
   ) async -> [UInt8] {
     let id = process.processIdentifier
     // Only the thread below uses these until the continuation resumes.
