@@ -111,10 +111,9 @@ extension ProcessRights {
         .reads(
           "appstore.notifications.*", "millrace.<worker>.dead-letters", "millrace.<worker>.replay",
           "millrace.operations"),
-        .reads("millrace.audit", "millrace.backfills", when: "`stop`"),
+        .reads("millrace.audit", when: "`stop`, `status`"), .reads("millrace.backfills", when: "`stop`"),
         .reads(
-          "millrace.audit", "millrace.<worker>.ledger", "millrace.subscription-imports",
-          "appstore.transactions.refunds",
+          "millrace.<worker>.ledger", "millrace.subscription-imports", "appstore.transactions.refunds",
           when: "`status`"),
         .unnamed(.reads, "other topics that it sends"),
         .writes("millrace.operations", "millrace.audit", when: "all but `list` and `status`"),

@@ -191,7 +191,7 @@ import Testing
     #expect(await fleet.until { fleet.answered() == ["n0"] && fleet.isRead() } != nil)
     try fleet.put("work", key: "k")
     #expect(await fleet.until { book.runs["work"] == 1 } != nil)
-    zombie.log.pause()
+    await fleet.pause(zombie)
     await fleet.pass(pause)
     let successor = fleet.start("successor", isKept: false, staticMember: "w-0", handler)
     #expect(await fleet.until { book.runs["work"] == 2 } != nil)
@@ -214,7 +214,7 @@ import Testing
     let process = fleet.start("p", isKept: false, staticMember: staticMember, causing(book))
     for number in 0..<5 { try fleet.put("a\(number)", key: "k\(number)") }
     #expect(await fleet.until { fleet.answered().count == 5 && fleet.isRead() } != nil)
-    process.log.pause()
+    await fleet.pause(process)
     for number in 0..<5 { try fleet.put("b\(number)", key: "k\(number)") }
     await fleet.pass(.seconds(90))
     process.log.resume()

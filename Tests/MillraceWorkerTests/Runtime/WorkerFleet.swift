@@ -156,6 +156,17 @@ struct WorkerFleet {
     }
   }
 
+  /// Pauses a process between two transactions. A paused process holds its transaction open, and ``pass(_:)`` would wait for
+  /// its end for ever.
+  func pause(_ process: FleetProcess) async {
+    while true {
+      process.log.pause()
+      guard log.hasOpenTransactions else { return }
+      process.log.resume()
+      await Task.yield()
+    }
+  }
+
   /// Advances time until a process has ended.
   /// - Returns: The time that passed and the error, nil if the process did not end within the limit.
   func end(of process: FleetProcess, within limit: Duration = .seconds(600)) async -> (

@@ -19,7 +19,7 @@ struct DevelopmentClusterTests {
     }
     #expect(
       DevelopmentCluster.sentence(catalog: catalog, brokers: 3)
-        == "embedded cluster: 3 brokers, 25 topics, data is lost when it ends")
+        == "embedded cluster: 3 brokers, 26 topics, data is lost when it ends")
   }
 
   @Test("it runs until it is cancelled, and ends without an error")

@@ -36,6 +36,7 @@ import Testing
 
         # millrace-ingress
         \(ingress) \(write) \(settings) --topic t-appstore.notifications. \(prefixed)
+        \(ingress) \(write) --topic t-millrace.ingress
         \(ingress) \(write) \(settings) --topic t-millrace.quarantine
 
         # millrace-refunds
@@ -77,6 +78,11 @@ import Testing
                   name: t-appstore.notifications.
                   patternType: prefix
                 operations: [Write, DescribeConfigs]
+              - resource:
+                  type: topic
+                  name: t-millrace.ingress
+                  patternType: literal
+                operations: [Write]
               - resource:
                   type: topic
                   name: t-millrace.quarantine
