@@ -33,7 +33,7 @@ public final class KafkaTransactionalProducer: Sendable {
   /// Whether a transactional request ended without an answer: its connection broke, or it timed out. A broker may receive
   /// it later and apply it to another transaction of this producer. Only a newer producer of the same id fences it.
   public var hasUnansweredRequest: Bool {
-    requests.count > 0 && !Self.ignoresUnansweredRequests.load(ordering: .relaxed)
+    (requests.count > 0 || calls.isStuck) && !Self.ignoresUnansweredRequests.load(ordering: .relaxed)
   }
 
   private static let ignoresUnansweredRequests = Atomic(false)

@@ -3,7 +3,7 @@
 internal import Synchronization
 
 /// Blocking calls that have a time limit of ours. librdkafka 2.16.0 was seen to stay in
-/// `rd_kafka_send_offsets_to_transaction` for over a minute, although it was given a limit of ten seconds.
+/// `rd_kafka_send_offsets_to_transaction` for over a minute, although it was given a limit of five seconds.
 ///
 /// A call cannot be cancelled, so its thread is lost, and with it the client. Its owner continues with another client.
 final class LimitedCalls: Sendable {
