@@ -77,8 +77,6 @@ enum InstalledProgram {
     of process: Process, to input: [UInt8], from output: FileHandle, through inputHandle: FileHandle
   ) async -> [UInt8] {
     let id = process.processIdentifier
-    // Only the thread below uses these until the continuation resumes.
-    nonisolated(unsafe) let (process, output, inputHandle) = (process, output, inputHandle)
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         Thread.detachNewThread {
