@@ -16,7 +16,8 @@ extension ProcessRights {
       .workers,
       """
       every worker: `millrace-subscriptions`, `millrace-refunds`, `millrace-renewal-extensions`, \
-      `millrace-consumption`, `millrace-decoder`, `millrace-forward`, `millrace-worker`, yours
+      `millrace-consumption`, `millrace-decoder`, `millrace-forward`, `millrace-worker`, yours; `millrace workers` for each \
+      worker that it runs
       """, [],
       [
         .readsFamilies(and: "millrace.<worker>.*", "millrace.operations", "millrace.control"),

@@ -25,7 +25,7 @@ import Testing
     let topics = "`appstore.notifications.*`, `millrace.quarantine`"
     #expect(ingress == "| `millrace-ingress` | | \(topics), `millrace.ingress` | \(topics) | |")
     let replay = try #require(lines.first { $0.hasPrefix("| `millrace replay`") })
-    #expect(replay.contains("; `stop`: `millrace.audit`, `millrace.backfills`; `status`: "))
+    #expect(replay.contains("; `stop`, `status`: `millrace.audit`; `stop`: `millrace.backfills`; `status`: "))
     #expect(replay.contains("; other topics that it sends |"))
     #expect(replay.hasSuffix("transactional ids that begin with `millrace.replay.` |"))
   }
