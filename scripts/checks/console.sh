@@ -115,7 +115,7 @@ demo wait-ready || { cat "$temporary/ingress.log" >&2; die "the ingress did not 
 ingress=$(sed -n 's/^ingress: { host: \(.*\), port: \(.*\) }.*/http:\/\/\1:\2/p' "$config")
 MILLRACE_ADMIN_PORT=0 start "$temporary/forward.log" "$bin/millrace-forward" --config "$config"
 # As if consoles had run for a day.
-python3 scripts/checks/console/history.py forward-accounting forward-warehouse consumption renewal-extensions |
+python3 scripts/checks/console/history.py forward-accounting forward-warehouse webhook-crm consumption renewal-extensions |
   kcat -P -b "$bootstrap" -t millrace.control -p 0 -K "$(printf '\t')"
 start_console --config "$config" --allow-actions
 

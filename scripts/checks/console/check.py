@@ -62,7 +62,7 @@ def outside():
         status, _, _, _ = fetch(path, {"X-Forwarded-User": USER})
         expect(status == 404, f"{path} was answered {status}, expected 404")
     history = re.findall(r'<svg class="history".*?<desc id="[^"]+">([^<]+)</desc>.*?<path d="(M[^"]*)"/></svg>', fetch("/", {"X-Forwarded-User": USER})[1])
-    expect(len(history) == 8, f"{len(history)} charts of the last 24 hours, expected 8")
+    expect(len(history) == 10, f"{len(history)} charts of the last 24 hours, expected 10")
     expect(all(path.count("M") >= 2 for _, path in history), "a chart does not show the hour without a console as a gap")
     print(f"    charts of the last 24 hours: {len(history)}; the first: {html.unescape(history[0][0]) if history else 'none'}")
     slowest = max(fetch("/", {"X-Forwarded-User": USER})[3] for _ in range(20))
