@@ -92,7 +92,8 @@ enum InstalledProgram {
         }
       }
     } onCancel: {
-      kill(id, SIGTERM)
+      // It inherits that this process ignores SIGTERM, and has nothing to finish.
+      kill(id, SIGKILL)
     }
   }
 }
