@@ -91,7 +91,10 @@ package final class Child: Sendable {
   package func send(_ signal: Signal) { if end == nil { _ = kill(pid, signal.number) } }
 
   /// Waits for the process to end.
-  package func wait() async -> End { await ending.wait() }
+  package func wait() async -> End {
+    if let end { return end }
+    return await OpenWaits.during("process \(pid) to end, whose log is \(log)") { await ending.wait() }
+  }
 
   /// Sends a signal and waits for the process to end.
   @discardableResult

@@ -11,7 +11,9 @@ package func interruptible<Result: Sendable>(
 }
 
 /// Runs `work` while `companions` run. Cancels the others when `work` returns, or when one of them throws.
+/// - Parameter file: The file that runs them, for the question what a run waits for.
 package func run<Result: Sendable>(
+  in file: String = #fileID,
   _ work: @escaping @Sendable () async throws -> Result, beside companions: (@Sendable () async throws -> Void)...
 ) async throws -> Result {
   try await withThrowingTaskGroup(of: Result?.self) { group in
@@ -24,7 +26,11 @@ package func run<Result: Sendable>(
     }
     defer { group.cancelAll() }
     while let end = try await group.next() {
-      if let end { return end }
+      guard let end else { continue }
+      group.cancelAll()
+      // What the others throw once they are cancelled is of no interest.
+      await OpenWaits.during("a cancelled task in \(file)") { while await group.nextResult() != nil {} }
+      return end
     }
     throw RunError("the run produced no result")
   }

@@ -15,9 +15,10 @@ package struct RigOptions: ParsableArguments {
 
   package init() {}
 
-  /// The settings. The time limit starts now.
+  /// The settings. The time limit starts now, and a run that does not end a minute after it is ended.
   package func rig() -> Rig {
-    Rig(
+    OpenWaits.end(after: .seconds(limit))
+    return Rig(
       seed: seed ?? UInt64.random(in: 0..<1_000_000), programs: programs, topics: topics, directory: directory,
       bootstrapServers: bootstrapServers, prefix: ProcessInfo.processInfo.environment["KAFKA_TEST_PREFIX"] ?? "",
       deadline: ContinuousClock.now + .seconds(limit))
