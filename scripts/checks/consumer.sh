@@ -5,11 +5,11 @@
 # terminal, and --print-config must mask secrets. Afterwards the script builds and tests examples/winback with the same
 # command.
 #
-# Both packages build into .build (SWIFTPM_BUILD_DIR), which already contains Millrace. A reader of the page builds
-# Millrace again, which takes minutes.
+# A stand-in for `swift` compiles both packages against the debug build of Millrace. A reader of the page builds Millrace
+# again, which takes minutes.
 #
 #   scripts/check consumer            as above
-#   scripts/check consumer --alone    builds the new package in its own directory, as a reader does
+#   scripts/check consumer --alone    builds both packages with SwiftPM, as a reader does
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 alone=false
@@ -23,6 +23,7 @@ need_swift
 need_packages "${build_packages[@]}" curl python3
 cd "$root"
 page=docs/writing-a-consumer.md
+$alone || { need_programs && export PATH=$root/scripts/checks/consumer:$PATH; }
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-consumer.XXXXXX")
 clean_up_at_exit
 mkdir "$temporary/fresh"
@@ -39,7 +40,6 @@ log=$temporary/consumer.log
   printf 'cd %q\n' "$root"
   block "$page" 1
   printf 'cd %q\n' "$temporary/fresh"
-  $alone || printf 'export SWIFTPM_BUILD_DIR=%q\n' "$root/.build"
   for ((number = 2; number <= count; number++)); do block "$page" "$number"; done
 } | sed -e "s/localhost:9090/localhost:$admin/" -e "s|^\(swift run Winback --config millrace.yaml\) &$|\1 2>$log \&|" \
   >"$temporary/commands.sh"
@@ -88,7 +88,7 @@ printed_config() {
     -e "s|^    environments:.*|&\n    sharedSecretFiles: [$temporary/shared-secret]|" \
     "$package/millrace.yaml" >"$package/secrets.yaml"
   timeout 120 env -C "$package" MILLRACE_KAFKA_BOOTSTRAP_SERVERS=localhost:9 \
-    swift run --skip-build Winback --config secrets.yaml --print-config >"$temporary/printed" 2>"$temporary/print.log" ||
+    swift run Winback --config secrets.yaml --print-config >"$temporary/printed" 2>"$temporary/print.log" ||
     { cat "$temporary/print.log" >&2; die "the consumer failed with --print-config"; }
   for line in '^  winback:$' 'bundleId: com\.example\.app .*secrets\.yaml' 'sasl\.password: "\*+"' \
     'sharedSecretFiles: \[.*/shared-secret\]' 'MILLRACE_KAFKA_BOOTSTRAP_SERVERS'; do
@@ -102,7 +102,6 @@ printed_config() {
 say "Running $page in a new directory"
 follow page bash "$temporary/commands.sh"
 logged_json
-$alone || export SWIFTPM_BUILD_DIR=$root/.build
 printed_config
 say "Testing examples/winback"
 follow winback env -C examples/winback swift test
