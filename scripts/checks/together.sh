@@ -78,6 +78,11 @@ wait "$workers" 2>/dev/null || true
 start_workers 2
 refunds_ready "$worker"
 compare_refunds "$count"
+# The clients of one worker must not overwrite the figures of another.
+for name in refunds decoder; do
+  curl --silent --fail "http://127.0.0.1:$worker/metrics" |
+    grep -q "^millrace_kafka_brokers_up{client=\"$name/transactions\"} [1-9]" || die "no broker for the clients of $name"
+done
 # memory PID prints the largest memory of a process, in MiB.
 memory() { awk '/^VmHWM/ { printf "%d", $2 / 1024 }' "/proc/$1/status"; }
 tries=300

@@ -1,5 +1,6 @@
 // `millrace workers`
 
+import AppStore
 import ArgumentParser
 import MillraceCore
 import MillraceWorker
@@ -32,7 +33,8 @@ struct WorkersCommand: AsyncParsableCommand {
       if let name = workers.first(where: { ShippedWorkers.program(of: $0, in: configuration) == nil }) {
         throw MillraceError(
           .configuration, "no worker of Millrace is named \(name)", at: "workers",
-          remedy: "name workers of this configuration; start your own with their own programs")
+          remedy: NearestName.of(name, among: Self.candidates(in: configuration)).map { "did you mean \($0)?" }
+            ?? "name workers of this configuration; start your own with their own programs")
       }
       let shipped = names.filter { ShippedWorkers.program(of: $0, in: configuration) != nil }
       guard !shipped.isEmpty else {
@@ -47,4 +49,10 @@ struct WorkersCommand: AsyncParsableCommand {
   }
 
   private static let program = "millrace-workers"
+
+  /// The names that the command accepts.
+  private static func candidates(in configuration: MillraceConfiguration) -> [String] {
+    (configuration.workerNames + ShippedWorkers.all.map { $0.type.name })
+      .filter { ShippedWorkers.program(of: $0, in: configuration) != nil }
+  }
 }

@@ -10,7 +10,7 @@ public struct KafkaLog: RecordLog {
   let configuration: KafkaConfiguration
   private let admin: KafkaAdmin
   private let watermarks: WatermarkQuestions
-  private let observer: @Sendable (_ client: String) -> ClientObserver
+  private var observer: @Sendable (_ client: String) -> ClientObserver
 
   /// Creates the log of a cluster whose description is known.
   ///
@@ -46,6 +46,13 @@ public struct KafkaLog: RecordLog {
   ) async throws(KafkaError) -> KafkaLog {
     let cluster = try await KafkaAdmin(configuration.forClient("admin")).describeCluster(timeout: timeout)
     return KafkaLog(configuration, cluster: cluster, observer: observer)
+  }
+
+  /// Returns a log whose clients report as clients of one of several workers in the process.
+  package func reporting(as worker: String) -> KafkaLog {
+    var log = self
+    log.observer = { [observer] in observer("\(worker)/\($0)") }
+    return log
   }
 
   // The embedded cluster takes 3 s for a first join. A member with a shorter session can time out during the join. The

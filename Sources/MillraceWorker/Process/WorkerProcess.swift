@@ -50,8 +50,11 @@ package enum WorkerProcess {
     var laneTopics: Set<String> = []
     do {
       for (member, policy) in zip(members, policies) {
-        var logger = logger
-        if members.count > 1 { logger[metadataKey: "worker"] = "\(member.identity.name)" }
+        var (log, logger) = (log, logger)
+        if members.count > 1 {
+          logger[metadataKey: "worker"] = "\(member.identity.name)"
+          log = log.reporting(as: member.identity.name)
+        }
         laneTopics.formUnion(WorkerTopics(member.type, as: member.identity, configuration, policy).laneTopics)
         let runtime = try await runtime(
           member.type, as: member.identity, configuration, policy, log: log, exchange: exchange, host: host,
