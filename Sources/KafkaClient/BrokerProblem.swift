@@ -74,6 +74,8 @@ public struct BrokerProblem: Sendable, Hashable, CustomStringConvertible {
     var words = text[separator.upperBound...]
     // The duration and repeat count differ each time. Without them, equal errors compare as equal.
     if let after = words.firstRange(of: " (after ") { words = words[..<after.lowerBound] }
+    // A guess: a broker that is stopped does not answer this request either.
+    if let guess = words.firstRange(of: ": probably due to broker version") { words = words[..<guess.lowerBound] }
     switch code.rawValue {
     case RD_KAFKA_RESP_ERR__RESOLVE.rawValue: kind = .name
     case RD_KAFKA_RESP_ERR__SSL.rawValue: kind = .tls

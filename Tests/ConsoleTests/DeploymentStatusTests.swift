@@ -85,7 +85,7 @@ import Testing
     #expect(lines[1].contains("3 failing timers; retries: 2 busy (5m), 1 timeout (5m); dead: 2 unverified"), "\(lines)")
     #expect(lines[2].contains("winback") && lines[2].contains("none runs") && lines[2].contains("has not run"))
     #expect(words(lines[4]) == ["getTransactionInfo", "com.example", "Production", "refunds", "30", "7"], "\(lines)")
-    #expect(lines.last == "Quarantine: 5 records.")
+    #expect(lines.last == "Quarantine: 5 records; millrace quarantine list shows them.")
     let json = try status.jsonLines(settings).map { try JSONObject(parsing: Array($0.utf8)) }
     #expect(json.count == 3 && json[0]["lag"] == 4 && json[1]["processes"] == [] && json[2]["quarantine"] == 5)
     #expect(

@@ -133,7 +133,9 @@ import Testing
     var retries = RetryTable()
     let lane = TopicPartition(topic: "t", partition: 0)
     for (offset, seconds) in [-15, 30, 300, 1_800, 7_200, 90_000].enumerated() {
-      retries.add(lane, offset: Int64(offset), due: now + .seconds(seconds), reason: "busy")
+      retries.add(
+        lane, offset: Int64(offset), due: now + .seconds(seconds), reason: "busy", of: "w",
+        first: RecordPosition(topic: "n", partition: 0, offset: Int64(offset)))
     }
     var row = retries.row(of: "t", worker: "w", delay: "1m", partitions: 1, now: now)
     #expect(row.waiting == 6)
@@ -143,6 +145,30 @@ import Testing
     row = retries.row(of: "t", worker: "w", delay: "1m", partitions: 1, now: now)
     #expect(row.waiting == 2)
     #expect(row.next == now + .seconds(7_200))
+  }
+
+  @Test func `a record that is delayed again counts once, also in another topic and read in another order`() {
+    var retries = RetryTable()
+    let (short, long) = (TopicPartition(topic: "10s", partition: 0), TopicPartition(topic: "1m", partition: 0))
+    let first = RecordPosition(topic: "n", partition: 0, offset: 7)
+    func add(_ lane: TopicPartition, _ offset: Int64, due seconds: Int, of worker: String = "w") {
+      retries.add(lane, offset: offset, due: now + .seconds(seconds), reason: "busy", of: worker, first: first)
+    }
+    func waiting(_ topic: String) -> Int {
+      retries.row(of: topic, worker: "w", delay: topic, partitions: 1, now: now).waiting
+    }
+    add(long, 0, due: 60)
+    for offset in 0..<5 { add(short, Int64(offset), due: Int(offset) * 10) }
+    #expect((waiting("10s"), waiting("1m")) == (0, 1))
+    add(short, 5, due: 70)
+    #expect((waiting("10s"), waiting("1m")) == (1, 0))
+    retries.commit(long, 1)
+    retries.commit(short, 5)
+    #expect(waiting("10s") == 1)
+    add(long, 1, due: 80, of: "another")
+    #expect((waiting("10s"), waiting("1m")) == (1, 1))
+    retries.commit(short, 6)
+    #expect(waiting("10s") == 0)
   }
 
   // MARK: - Deadlines

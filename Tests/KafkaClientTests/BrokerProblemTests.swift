@@ -41,6 +41,12 @@ import Testing
       ),
       (
         RD_KAFKA_RESP_ERR__TRANSPORT,
+        "k:9092/1: ApiVersionRequest failed: Local: Timed out: probably due to broker version < 0.10 (see "
+          + "api.version.request configuration) (after 10012ms in state APIVERSION_QUERY)", .connection,
+        "k:9092: ApiVersionRequest failed: Local: Timed out"
+      ),
+      (
+        RD_KAFKA_RESP_ERR__TRANSPORT,
         "[::1]:9092/bootstrap: Disconnected while requesting ApiVersion: might be caused by incorrect "
           + "security.protocol configuration (connecting to a SSL listener?) or broker version is < 0.10 (see "
           + "api.version.request) (after 11ms in state APIVERSION_QUERY)", .securityProtocol,

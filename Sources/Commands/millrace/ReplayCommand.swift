@@ -100,11 +100,15 @@ struct ReplayCommand: AsyncParsableCommand {
       try await conclude(finishesOnSignal: true) { console in
         let (replay, configuration) = try await command.options.connect(
           author: command.pace.dryRun ? "" : try command.commanding.author, console: console)
-        if let worker = command.worker { try configuration.check(worker: worker) }
+        var selection = try command.selecting.selection(in: configuration, now: replay.wallTime)
+        if let worker = command.worker {
+          try configuration.check(worker: worker)
+          try DeployedWorker.all(in: configuration).first { $0.name == worker }?.complete(&selection)
+        }
         let target: ReplayRequest.Target =
           command.worker.map { .worker($0) } ?? .topic(command.toTopic ?? "")
         let request = ReplayRequest(
-          try command.selecting.selection(in: configuration, now: replay.wallTime), to: target,
+          selection, to: target,
           reapply: command.reapply, rate: command.pace.rate, limit: command.pace.limit)
         let plan = try await replay.plan(request)
         let asJSON = command.options.output.wantsJSON(console)
@@ -114,9 +118,11 @@ struct ReplayCommand: AsyncParsableCommand {
             console.err.note("No records match.")
             return .success
           }
-          console.err.note(
-            "Running the handlers of \(worker) without effects. What a Swift handler does outside of `once` and the "
-              + "clients of its setup cannot be stopped.")
+          let unseen =
+            configuration.workers[worker]?.isHTTPWorker == true
+            ? "What its endpoint does in spite of `dryRun`"
+            : "What a Swift handler does outside of `once` and the clients of its setup"
+          console.err.note("Running the handlers of \(worker) without effects. \(unseen) cannot be stopped.")
           let report = try await InstalledProgram.dryRun(
             commands, of: worker, by: command.program, showing: command.show ?? 0, configuration)
           try console.out.lines(asJSON ? [report.jsonLine] : report.lines(usesColor: console.out.usesColor))

@@ -112,7 +112,11 @@ extension DeploymentStatus {
   private var sentences: [String] {
     var sentences = refusals.map { "Processes are known by their reports only: \(TerminalText.safe($0))." }
     sentences += pauses.map { "Apple accepts no calls to \($0.key) until \($0.until.rfc3339)." }
-    if let quarantine { sentences.append("Quarantine: \(HumanText.count(Int(quarantine.offsets), "record")).") }
+    if let quarantine {
+      sentences.append(
+        "Quarantine: \(HumanText.count(Int(quarantine.offsets), "record"))"
+          + (quarantine.offsets > 0 ? "; millrace quarantine list shows them." : "."))
+    }
     if let postgres {
       let processes = postgres.processes.map { HumanText.count($0, "process", plural: "processes") } ?? "unknown"
       sentences.append("PostgreSQL: \(processes), \(postgres.lag.values.reduce(0, +)) behind.")

@@ -131,7 +131,9 @@ struct ConsoleTables: Sendable {
       let partition = TopicPartition(topic: record.topic, partition: record.partition)
       // The last survey may be from before this reading.
       guard record.offset >= facts.committed[worker]?[partition] ?? 0 else { return }
-      retries.add(partition, offset: record.offset, due: due, reason: history.lastReason ?? "other")
+      // Without a failure, the worker holds it: while a circuit is open, or until Apple accepts calls.
+      let reason = history.lastReason ?? (history.behind == nil ? "held" : "behind-another")
+      retries.add(partition, offset: record.offset, due: due, reason: reason, of: worker, first: history.first)
     case .replay(let worker):
       count(.replayed, worker, DeliveryHistory(record).replay?.mode.rawValue ?? "", written, now)
     case .deadLetters(let worker):

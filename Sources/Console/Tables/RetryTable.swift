@@ -2,6 +2,7 @@
 
 internal import AppStore
 internal import KafkaClient
+internal import MillraceRecords
 
 /// Records that wait on retry topics.
 struct RetryTable: Sendable {
@@ -47,6 +48,14 @@ struct RetryTable: Sendable {
     var offset: Int64
     var due: Timestamp
     var reason: String
+    var identity: Int
+  }
+
+  /// A record of a retry topic.
+  private struct Place: Sendable, Hashable {
+    var partition: TopicPartition
+    var offset: Int64
+    var due: Timestamp
   }
 
   /// The largest number of records to keep in memory, for all retry topics together. Further records are not counted.
@@ -54,28 +63,51 @@ struct RetryTable: Sendable {
 
   private var waiting: [TopicPartition: [Waiting]] = [:]
   private var count = 0
+  /// The newest copy of each delayed record. A record that is delayed again has several copies until the worker commits an offset
+  /// behind the older ones.
+  private var newest: [Int: Place] = [:]
 
   /// Adds a record of a retry topic.
-  mutating func add(_ partition: TopicPartition, offset: Int64, due: Timestamp, reason: String) {
+  /// - Parameter first: The position at which the worker first read the record. Its copies share it.
+  mutating func add(
+    _ partition: TopicPartition, offset: Int64, due: Timestamp, reason: String, of worker: String, first: RecordPosition
+  ) {
     guard count < Self.limit else { return }
-    waiting[partition, default: []].append(Waiting(offset: offset, due: due, reason: reason))
+    var hasher = Hasher()
+    hasher.combine(worker)
+    hasher.combine(first)
+    let identity = hasher.finalize()
+    waiting[partition, default: []].append(Waiting(offset: offset, due: due, reason: reason, identity: identity))
     count += 1
+    // The topics of different delays are read in no order.
+    if newest[identity].map({ $0.due <= due }) ?? true {
+      newest[identity] = Place(partition: partition, offset: offset, due: due)
+    }
   }
 
   /// Removes the records below a committed offset.
   mutating func commit(_ partition: TopicPartition, _ offset: Int64) {
     guard var list = waiting[partition], let first = list.first, first.offset < offset else { return }
     let before = list.count
+    for record in list where record.offset < offset {
+      if isNewest(record, in: partition) { newest[record.identity] = nil }
+    }
     list.removeAll { $0.offset < offset }
     count -= before - list.count
     waiting[partition] = list.isEmpty ? nil : list
+  }
+
+  private func isNewest(_ record: Waiting, in partition: TopicPartition) -> Bool {
+    guard let place = newest[record.identity] else { return false }
+    return place.partition == partition && place.offset == record.offset
   }
 
   /// Returns the counts of one retry topic.
   func row(of topic: String, worker: String, delay: String, partitions: Int, now: Timestamp) -> Row {
     var row = Row(worker: worker, delay: delay, waiting: 0, due: [:], next: nil)
     for number in 0..<Int32(clamping: partitions) {
-      for record in waiting[TopicPartition(topic: topic, partition: number)] ?? [] {
+      let partition = TopicPartition(topic: topic, partition: number)
+      for record in waiting[partition] ?? [] where isNewest(record, in: partition) {
         row.waiting += 1
         row.due[Due(in: record.due - now), default: 0] += 1
         row.reasons[record.reason, default: 0] += 1

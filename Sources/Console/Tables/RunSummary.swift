@@ -53,6 +53,7 @@ struct RunSummary: Sendable, Hashable {
     let partitions = run.parts.map(\.partition)
     facts = [
       .init(name: "sent", value: Words.count(run.sent)), .init(name: "why", value: run.why),
+      .init(name: "\(run.verb?.participle ?? "stopped") by", value: run.steeredBy ?? ""),
       .init(name: "from", value: Set(partitions.map(\.topic)).sorted().joined(separator: ", ")),
       .init(
         name: "partitions",

@@ -159,6 +159,9 @@ package struct TimelineBuilder: Sendable {
     entry.say("due", history.due.map(Words.moment))
     entry.say("waits", history.behind == nil ? nil : "behind an earlier record of this key")
     for cause in history.causes { entry.say("because", cause) }
+    if history.causes.isEmpty, history.behind == nil {
+      entry.say("because", "nothing has failed; the worker holds it, for example while a circuit is open")
+    }
     return entry
   }
 

@@ -54,7 +54,8 @@ struct WorkerOutcomes: Sendable {
     for (worker, position) in positions.sorted(by: { $0.key < $1.key }) {
       switch (ledgers[worker]?.outcome(of: id), position) {
       case (.done(let status)?, _): entry.say(worker, status.map { "done, answered \($0)" } ?? "done")
-      case (.delayed(let attempts)?, _): entry.say(worker, "waits after \(HumanText.count(attempts, "attempt"))")
+      case (.delayed(let attempts)?, _):
+        entry.say(worker, attempts == 0 ? "waits" : "waits after \(HumanText.count(attempts, "attempt"))")
       case (.dead?, _): entry.say(worker, "dead letter")
       case (nil, .unknown(let error)): entry.say(worker, "not known: \(error.reason)")
       case (nil, .committed(let offsets)):

@@ -42,7 +42,7 @@ extension OverviewView {
       return """
         <li class="card"><h3>\(campaign.productId) <span class="state \(tone(campaign).name)">\(CampaignWords.state(campaign))</span></h3>
         <p>\(CampaignWords.terms(campaign)) · \(campaign.bundleId), \(campaign.environment.rawValue)</p>
-        <p>started \(Words.relative(campaign.requestedAt, now: state.wallTime)) by \(campaign.by) · <span class="code">\(campaign.id)</span></p>
+        <p>started \(Words.relative(campaign.requestedAt, now: state.wallTime)) by \(campaign.by)\(campaign.cancellation.map { ", cancelled by \($0.by): \($0.why)" } ?? "") · <span class="code">\(campaign.id)</span></p>
         \(report.map(progress) ?? "<p class=\"nothing\">No progress yet: the worker renewal-extensions has not counted any notification.</p>")</li>
 
         """

@@ -79,7 +79,8 @@ struct ConsoleResponder: HTTPResponder {
     } catch {
       logger.warning("could not serve a page", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
       return Answers.page(
-        Layout.problem("Request failed", "\("\(error)")", page), status: .serviceUnavailable)
+        Layout.problem("Request failed", "\(FailureReport(error).lines.joined(separator: " "))", page),
+        status: .serviceUnavailable)
     }
   }
 

@@ -100,6 +100,15 @@ package enum RunVerb: String, Sendable, Hashable, CaseIterable {
 
   /// The action in the audit trail.
   package var action: AuditRecord.Action { AuditRecord.Action(rawValue: rawValue) }
+
+  /// The participle, as in "stopped by".
+  package var participle: String {
+    switch self {
+    case .pause: "paused"
+    case .resume: "resumed"
+    case .stop: "stopped"
+    }
+  }
 }
 
 /// The record of an instruction.

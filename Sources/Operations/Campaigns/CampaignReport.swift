@@ -87,7 +87,7 @@ extension CampaignReport {
     sheet.add("", progress.shared > 0 ? "\(progress.shared) of family members" : nil, .plain)
     sheet.add("", progress.ambiguous > 0 ? "\(progress.ambiguous) that may belong to another campaign" : nil, .yellow)
     sheet.add("failures", failures)
-    sheet.add("retries", bar(lineWidth: lineWidth, usesColor: usesColor))
+    sheet.add("retries", bar(lineWidth: lineWidth))
     sheet.add("refused", refusals, .red)
     sheet.add("waiting", patience)
     sheet.add(
@@ -125,7 +125,7 @@ extension CampaignReport {
   }
 
   /// The shares of failures applied, refused, unclear or withheld, and waiting; out of Apple's total once it is known.
-  private func bar(lineWidth: Int?, usesColor: Bool) -> String? {
+  private func bar(lineWidth: Int?) -> String? {
     let total = ended + waiting
     guard total > 0 else { return nil }
     let bar = ProgressBar(
@@ -134,7 +134,7 @@ extension CampaignReport {
         .init(count: progress.refusedCount, symbol: "▓", style: .red),
         .init(count: progress.unclear + progress.withheld, symbol: "▒", style: .yellow),
       ], total: total)
-    return "\(bar.text(width: min(40, max(10, (lineWidth ?? 80) - 40)), usesColor: usesColor)) \(ended) of \(total)"
+    return "\(bar.text(width: min(40, max(10, (lineWidth ?? 80) - 40)), usesColor: false)) \(ended) of \(total)"
   }
 
   private static func style(_ campaign: Campaign) -> TextStyle {

@@ -72,7 +72,8 @@ package struct EndpointAddress: Sendable, Hashable {
     case nil: failure("no answer within \(DurationText.text(timeout))")
     case .failure(let error): failure("no answer: \(error.what)")
     case .success(410): failure("answered 410: the receiver is gone")
-    case .success(let status) where status >= 500: failure("answered \(status)")
+    // 501: it implements no GET.
+    case .success(let status) where status >= 500 && status != 501: failure("answered \(status)")
     // A server may refuse a request without a signature or a body.
     case .success(let status): DoctorFinding(.endpoints, .good, "answers (\(status))", of: place)
     }

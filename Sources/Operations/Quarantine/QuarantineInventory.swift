@@ -48,9 +48,12 @@ package struct QuarantineInventory: Sendable, Hashable {
     var found: Set<String> = []
     for id in ids {
       let wanted = id.lowercased()
-      let matches = wanted.utf8.count >= Self.shownDigits / 2 ? byID.keys.filter { $0.hasPrefix(wanted) } : []
+      let isLong = wanted.utf8.count >= Self.shownDigits / 2
+      let matches = isLong ? byID.keys.filter { $0.hasPrefix(wanted) } : []
       guard let match = matches.first, matches.count == 1 else {
-        let what = matches.isEmpty ? "no id begins with \(id)" : "\(matches.count) ids begin with \(id)"
+        let what =
+          !isLong
+          ? "\(id) is too short" : matches.isEmpty ? "no id begins with \(id)" : "\(matches.count) ids begin with \(id)"
         throw OperationError(
           .usage, what, at: "--id",
           remedy: "copy at least \(Self.shownDigits / 2) characters of an id from millrace quarantine list")

@@ -3,7 +3,7 @@
 package import AppStore
 package import KafkaClient
 package import MillraceRecords
-internal import MillraceWorker
+package import MillraceWorker
 
 /// A replay with all its parts.
 package struct ReplayRun: Sendable, Hashable {
@@ -65,7 +65,10 @@ package struct ReplayRun: Sendable, Hashable {
   package var parts: [Part] = []
   /// The number of parts that the run was started with.
   package var declared = 0
-  var verb: RunVerb?
+  /// The last instruction of an operator.
+  package var verb: RunVerb?
+  /// The operator who gave it.
+  package var steeredBy: String?
 
   /// The current state.
   package var state: State {
@@ -110,6 +113,7 @@ package struct ReplayRun: Sendable, Hashable {
     json["by"] = .string(by)
     json.set("why", why.isEmpty ? nil : why)
     if isReapply { json["reapply"] = true }
+    if let verb { json["\(verb.participle)By"] = steeredBy.map { .string($0) } }
     json["startedAt"] = .string(startedAt.rfc3339)
     json["heardAt"] = .string(heardAt.rfc3339)
     json["selection"] = .object(selection.json)
@@ -201,6 +205,7 @@ package struct RunBook: Sendable {
     case .control(let control)?:
       guard let run = byID[control.run], run.verb != .stop else { return nil }
       byID[control.run]?.verb = control.verb
+      byID[control.run]?.steeredBy = control.by
       byID[control.run]?.heardAt = control.at
       return control.run
     case nil: return nil

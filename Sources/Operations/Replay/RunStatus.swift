@@ -140,6 +140,11 @@ package struct DryRunText: Sendable, Hashable {
         let style: TextStyle = line.hasPrefix("+") ? .green : .red
         lines.append(style.applied(to: TerminalText.safe(line), usesColor: usesColor))
       }
+      let withdraws = !diff.contains { if case .string(let line) = $0 { line.hasPrefix("+") } else { false } }
+      if withdraws {
+        let note = "  a run publishes nothing instead: what the first run published stays"
+        lines.append(TextStyle.dim.applied(to: note, usesColor: usesColor))
+      }
     }
     return lines
   }

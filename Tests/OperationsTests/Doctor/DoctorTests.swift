@@ -117,6 +117,7 @@ struct DoctorConfigurationTests {
     let address = EndpointAddress("workers.w.handler", url: "https://u:hunter2@a/hook?key=hunter2")
     let table: [(Result<Int, TransportFailure>?, DoctorFinding.Severity, String)] = [
       (.success(204), .good, "204"), (.success(401), .good, "401"), (.success(405), .good, "405"),
+      (.success(501), .good, "501"),
       (.success(410), .failure, "410"), (.success(500), .failure, "500"), (.success(503), .failure, "503"),
       (.failure(TransportFailure("connection refused", .notSent)), .failure, "connection refused"),
       (nil, .failure, "no answer within 5s"),

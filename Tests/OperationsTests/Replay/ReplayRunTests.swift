@@ -91,6 +91,7 @@ import Testing
     let stop = OperationsRecord.control(RunControl(run: "run-1", .stop, by: "b", at: Self.moment(20)))
     let closed = try #require(Self.book(parts + [done(two), stop]).runs.first)
     #expect(closed.state == .stopped && closed.isOver)
+    #expect(closed.json.string("stoppedBy") == "b" && run.json["stoppedBy"] == nil)
   }
 
   @Test func `the estimate uses the rate so far, and the bar shows it`() throws {
