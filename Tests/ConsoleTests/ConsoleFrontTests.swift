@@ -1,5 +1,6 @@
 import AppStore
 import AsyncHTTPClient
+import Dispatch
 import MillraceTime
 import KafkaClient
 import MillraceRecords
@@ -202,6 +203,20 @@ import Testing
       try await waitUntil(stage.scans.admitted == 0)
       stage.log.resume()
       #expect(try await lookUp() == (.ok, nil))
+    }
+  }
+
+  @Test func `other pages do not wait for the threads of requests that read topics`() async throws {
+    let gate = BlockingGate()
+    defer { gate.open() }
+    try await ConsoleStage.run(onConnect: { gate.wait() }) { (stage) async throws in
+      // These compute without end.
+      let readers = (0..<stage.scans.limit).map { _ in Task { try await stage.text("/timeline?id=2000000000000000") } }
+      try await waitUntil(stage.scans.admitted == stage.scans.limit)
+      for path in ["/", "/dead-letters", "/timeline"] { #expect(try await stage.ask(path).status == .ok, "\(path)") }
+      gate.open()
+      for reader in readers { #expect(try await reader.value.hasSuffix("</html>\n")) }
+      try await waitUntil(stage.scans.admitted == 0)
     }
   }
 
@@ -548,5 +563,17 @@ import Testing
     #expect(first.split(separator: "\n").allSatisfy { $0.hasPrefix("event: section") || $0.hasPrefix("data: {") })
     #expect(live.changes(in: [("a", "<p>\n1</p>"), ("b", "<p>2</p>")]) == "")
     #expect(live.changes(in: [("a", "<p>\n1</p>"), ("b", "<p>3</p>")]).contains("\"id\":\"b\""))
+  }
+}
+
+/// Blocks threads until it opens.
+private final class BlockingGate: Sendable {
+  private let semaphore = DispatchSemaphore(value: 0)
+
+  func open() { semaphore.signal() }
+
+  func wait() {
+    semaphore.wait()
+    semaphore.signal()
   }
 }

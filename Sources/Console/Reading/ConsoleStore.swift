@@ -113,9 +113,10 @@ actor ConsoleStore {
   /// Returns a page of dead letters and the values that its filters offer.
   func deadLetters(_ query: DeadLetterQuery, from start: Int, count: Int) -> DeadLetterListing {
     let page = tables.deadLetters.page(query, from: start, count: count)
+    let filters = tables.deadLetters.filters()
     return DeadLetterListing(
-      query: query, start: start, page: page, workers: tables.topics.workers, reasons: tables.deadLetters.reasons,
-      apps: tables.deadLetters.apps, dropped: tables.deadLetters.dropped, isCaughtUp: tables.isCaughtUp,
+      query: query, start: start, page: page, workers: tables.topics.workers, reasons: filters.reasons,
+      apps: filters.apps, dropped: tables.deadLetters.dropped, isCaughtUp: tables.isCaughtUp,
       now: clock.wallTime)
   }
 

@@ -111,6 +111,8 @@ struct DeadLetterIndex: Sendable {
   /// Indices into `letters`, sorted on demand.
   private var newestFirst: [Int] = []
   private var isSorted = true
+  /// The choices of the filters; nil after a change.
+  private var choices: (reasons: [String], apps: [String])?
   private var operations: [String: OperationsLog] = [:]
   private var names: [String: String] = [:]
   /// The number of dead letters that were dropped because of the capacity.
@@ -120,8 +122,6 @@ struct DeadLetterIndex: Sendable {
 
   var count: Int { letters.count }
   var openCount: Int { letters.reduce(0) { $0 + ($1.isOpen ? 1 : 0) } }
-  var reasons: [String] { Set(letters.map(\.reason)).sorted() }
-  var apps: [String] { Set(letters.compactMap(\.bundleId)).sorted() }
 
   subscript(key: DeadLetterKey) -> DeadLetterEntry? { places[key].map { letters[$0] } }
 
@@ -143,6 +143,7 @@ struct DeadLetterIndex: Sendable {
     letter.detail = String(letter.detail.prefix(Self.maximumDetail))
     (letter.causes, letter.sentBy, letter.notificationID) = ([], nil, nil)
     letter.settle(status(of: letter.key))
+    choices = nil
     // A NUL separates the fields because a query cannot contain one.
     let text = DeadLetterQuery.SearchText.lowered(
       [
@@ -186,6 +187,14 @@ struct DeadLetterIndex: Sendable {
     }
   }
 
+  /// Returns the reasons and apps by which a list can be filtered.
+  mutating func filters() -> (reasons: [String], apps: [String]) {
+    if let choices { return choices }
+    let found = (Set(letters.map(\.reason)).sorted(), Set(letters.compactMap(\.bundleId)).sorted())
+    choices = found
+    return found
+  }
+
   /// Returns a page of matches, the newest first.
   mutating func page(_ query: DeadLetterQuery, from start: Int, count: Int) -> Page {
     sort()
@@ -220,6 +229,7 @@ struct DeadLetterIndex: Sendable {
   private mutating func trim() {
     sort()
     dropped += letters.count - capacity
+    choices = nil
     searched = newestFirst.prefix(capacity).map { searched[$0] }
     letters = newestFirst.prefix(capacity).map { letters[$0] }
     newestFirst = Array(letters.indices)

@@ -41,7 +41,9 @@ struct ConsoleResponder: HTTPResponder {
   let livePages = AdmissionQuota(limit: 64)
   /// Limits the requests that read topics or wait for workers. Each has its own clients of Kafka, for a moment or for
   /// minutes.
-  let scans = AdmissionQuota(limit: 6, queue: 12)
+  let scans = AdmissionQuota(limit: 4, queue: 12)
+  /// Runs the requests that read topics, and those with a form. Both can take seconds of computing.
+  let scanning = ScanExecutor()
 
   /// How long a request waits for a place among ``scans``.
   static let scanPatience = Duration.seconds(3)
@@ -87,7 +89,9 @@ struct ConsoleResponder: HTTPResponder {
   private func answer(_ request: Request, _ page: PageContext) async throws -> Response {
     let path = request.uri.path.split(separator: "/").map(String.init)
     let query = FormFields(request.uri.query ?? "")
-    if request.method == .post { return try await act(path, request, page) }
+    if request.method == .post {
+      return try await withTaskExecutorPreference(scanning) { try await act(path, request, page) }
+    }
     guard request.method == .get else { throw Denial.wrongMethod }
     let origin = policy.origin(of: request.head)
     // Another site may link here, but it may not load anything from the console into its own pages.
@@ -122,7 +126,9 @@ struct ConsoleResponder: HTTPResponder {
   func reading(
     for request: Request, _ page: PageContext, _ work: @Sendable () async throws -> Response
   ) async throws -> Response {
-    try await Answers.whileConnected(request) { try await response(to: request, page, work) }
+    try await Answers.whileConnected(request) {
+      try await withTaskExecutorPreference(scanning) { try await response(to: request, page, work) }
+    }
   }
 
   /// Waits for a place among the requests that read topics.
@@ -203,40 +209,47 @@ struct ConsoleResponder: HTTPResponder {
     let since = real.wallTime - .seconds(Int64(days) * 86_400)
     return Answers.stream("text/html; charset=utf-8", of: request) { [self] writer in
       defer { admission.end() }
-      try await writer.write(view.beginning.text)
-      var (shown, scanned, hasBegun) = (0, Int64(0), false)
-      do {
-        let log = try await log()
-        let search = CustomerSearch(in: log, prefix: topics.prefix, apple: apple)
-        let customer = try await search.find(view.subject) ?? .init(keys: [view.subject])
-        guard let key = customer.keys.first, customer.keys.count == 1 else {
-          return try await writer.write(view.choice(customer.keys, relation: customer.relation).text)
-        }
-        let state = CustomerState(key: key, row: try await search.row(of: key), erasedAt: try await erasure(key))
-        try await writer.write(view.start(state, relation: customer.relation, now: clock.wallTime).text)
-        hasBegun = true
-        let builder = TimelineBuilder(topics: topics, subject: key, showsPayloads: showsPayloads)
-        let reader = TimelineReader(log: log, builder: builder) { [store] in await store.deadLetter($0)?.state }
-        let isWhole = try await reader.follow(since: since) { news in
-          if Task.isShuttingDownGracefully { throw CancellationError() }
-          switch news {
-          case .entry(let entry):
-            shown += 1
-            try await writer.write(view.line(entry).text)
-          case .progress(let count, let left):
-            scanned = count
-            // Writing also detects a closed connection while no entries are found.
-            try await writer.write(view.progress(count, left).text)
-          }
-        }
-        try await writer.write(view.end(shown: shown, scanned: scanned, isWhole: isWhole).text)
-      } catch let error as CancellationError {
-        throw error
-      } catch {
-        // Errors of the connection to the browser cannot be shown; writing fails again.
-        logger.warning("could not read a timeline", metadata: ["error": "\(error)"])
-        try await writer.write(view.broken("\(error)", inList: hasBegun).text)
+      try await withTaskExecutorPreference(scanning) { try await write(view, since: since, to: &writer) }
+    }
+  }
+
+  /// Writes a timeline as it is read.
+  private func write(
+    _ view: TimelineView, since: Timestamp, to writer: inout any ResponseBodyWriter
+  ) async throws {
+    try await writer.write(view.beginning.text)
+    var (shown, scanned, hasBegun) = (0, Int64(0), false)
+    do {
+      let log = try await log()
+      let search = CustomerSearch(in: log, prefix: topics.prefix, apple: apple)
+      let customer = try await search.find(view.subject) ?? .init(keys: [view.subject])
+      guard let key = customer.keys.first, customer.keys.count == 1 else {
+        return try await writer.write(view.choice(customer.keys, relation: customer.relation).text)
       }
+      let state = CustomerState(key: key, row: try await search.row(of: key), erasedAt: try await erasure(key))
+      try await writer.write(view.start(state, relation: customer.relation, now: clock.wallTime).text)
+      hasBegun = true
+      let builder = TimelineBuilder(topics: topics, subject: key, showsPayloads: showsPayloads)
+      let reader = TimelineReader(log: log, builder: builder) { [store] in await store.deadLetter($0)?.state }
+      let isWhole = try await reader.follow(since: since) { news in
+        if Task.isShuttingDownGracefully { throw CancellationError() }
+        switch news {
+        case .entry(let entry):
+          shown += 1
+          try await writer.write(view.line(entry).text)
+        case .progress(let count, let left):
+          scanned = count
+          // Writing also detects a closed connection while no entries are found.
+          try await writer.write(view.progress(count, left).text)
+        }
+      }
+      try await writer.write(view.end(shown: shown, scanned: scanned, isWhole: isWhole).text)
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      // Errors of the connection to the browser cannot be shown; writing fails again.
+      logger.warning("could not read a timeline", metadata: ["error": "\(error)"])
+      try await writer.write(view.broken("\(error)", inList: hasBegun).text)
     }
   }
 

@@ -34,16 +34,21 @@ struct FormFields: Sendable, Hashable {
   }
 
   private static func decoded(_ text: some StringProtocol) -> String {
+    let encoded = Array(text.utf8)
+    guard encoded.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else { return String(text) }
     var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
-    while let byte = rest.popFirst() {
+    bytes.reserveCapacity(encoded.count)
+    var index = 0
+    while index < encoded.count {
+      let byte = encoded[index]
+      index += 1
       if byte == UInt8(ascii: "+") {
         bytes.append(UInt8(ascii: " "))
-      } else if byte == UInt8(ascii: "%"), rest.count >= 2,
-        let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+      } else if byte == UInt8(ascii: "%"), index + 2 <= encoded.count,
+        let value = UInt8(String(decoding: encoded[index..<index + 2], as: UTF8.self), radix: 16)
       {
         bytes.append(value)
-        rest = rest.dropFirst(2)
+        index += 2
       } else {
         bytes.append(byte)
       }

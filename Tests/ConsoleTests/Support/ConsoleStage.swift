@@ -30,9 +30,11 @@ struct ConsoleStage: Sendable {
   var address: String { "http://127.0.0.1:\(port)" }
 
   /// Runs a console while `body` runs.
+  /// - Parameter onConnect: Runs in each request that reads topics, on its thread.
   static func run(
     proxy: ConsoleSettings.Proxy = .required, allowsActions: Bool = true, showsPayloads: Bool = false,
-    isLogAway: Bool = false, deadLetters: Int = 1_000, idle: TimeAmount = .seconds(60),
+    isLogAway: Bool = false, onConnect: @escaping @Sendable () -> Void = {}, deadLetters: Int = 1_000,
+    idle: TimeAmount = .seconds(60),
     change: (inout MillraceConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (ConsoleStage) async throws -> Void
   ) async throws {
@@ -47,6 +49,7 @@ struct ConsoleStage: Sendable {
     let topics = ConsoleTopics(catalog, configuration)
     let store = ConsoleStore(topics, deadLetters: deadLetters, clock: time.clock, real: time.clock)
     let connect = { @Sendable () async throws -> any RecordLog in
+      onConnect()
       if isLogAway { throw KafkaError(code: .closed, operation: "connect", reason: "the broker went away") }
       return log
     }
