@@ -28,11 +28,14 @@ final class StubReceiver: HTTPExchange {
     var id: String { headers["webhook-id"] ?? "" }
   }
 
+  private let body: String
   private let react: @Sendable (Post) -> Int
   private let seen = Mutex<(posts: [Post], problems: [String])>(([], []))
 
-  /// - Parameter react: Returns the status of the answer; 0 means that the connection breaks.
-  init(_ react: @escaping @Sendable (Post) -> Int) { self.react = react }
+  /// - Parameters:
+  ///   - body: The body of each answer.
+  ///   - react: Returns the status of the answer; 0 means that the connection breaks.
+  init(body: String = "", _ react: @escaping @Sendable (Post) -> Int) { (self.body, self.react) = (body, react) }
 
   /// The posts so far.
   var posts: [Post] { seen.withLock(\.posts) }
@@ -58,7 +61,7 @@ final class StubReceiver: HTTPExchange {
     if request.headers["content-type"] != "application/cloudevents+json" { note("content-type") }
     let status = react(post)
     guard status > 0 else { throw TransportFailure("the connection broke", .unclear) }
-    return ExchangeAnswer(status: status)
+    return ExchangeAnswer(status: status, body: Array(self.body.utf8))
   }
 
   private func note(_ problem: String) { seen.withLock { $0.problems.append(problem) } }

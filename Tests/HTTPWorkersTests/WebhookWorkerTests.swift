@@ -73,6 +73,30 @@ import Testing
     }
   }
 
+  @Test func `a retried event and its dead letter keep an excerpt of the last answer`() async throws {
+    // Refused at first; later posts get no answer.
+    let receiver = StubReceiver(body: "unknown\u{1B} <customer>\n" + String(repeating: "x", count: 500)) {
+      $0.earlier == 0 ? 422 : 0
+    }
+    try await receiver.run(change: { $0.workers["webhook-crm"]?.maximumAttempts = 3 }) { harness in
+      try await harness.receive(SampleEvent.record("subscription.renewed", id: "e"))
+      for _ in 0..<200 { try await harness.advance(by: .seconds(10)) }
+      #expect(receiver.posts.count == 3)
+      let excerpt = "unknown <customer> " + String(repeating: "x", count: 181)
+      let waiting = harness.topics.retries.flatMap { harness.log.records(in: $0) }.map { DeliveryHistory($0) }
+      #expect(waiting.count >= 2 && waiting.allSatisfy { $0.lastAnswer == excerpt })
+      let letter = try #require(try await harness.deadLetters().first)
+      #expect(letter.reason == "attempts-exhausted" && DeliveryHistory(letter.record).lastAnswer == excerpt)
+      #expect(!letter.detail.contains("customer") && DeliveryHistory(letter.record).causes.count == 3)
+    }
+    let silent = StubReceiver { _ in 422 }
+    try await silent.run(settings: "refusedAttempts: 1") { harness in
+      try await harness.receive(SampleEvent.record("subscription.renewed", id: "e"))
+      let letter = try #require(try await harness.deadLetters().first)
+      #expect(!letter.record.headers.contains { $0.name == "millrace-answer" })
+    }
+  }
+
   @Test(
     arguments: [
       ("", ["e1", "e2", "e3", "e4"]),

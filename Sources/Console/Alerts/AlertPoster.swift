@@ -161,7 +161,7 @@ struct AlertPoster: Service {
           tracker.tried(alert)
           // Not cancelled with this task: if the receiver has the post, the topic has to say so.
           let reply = try await Task { try await send(alert, log, exchange) }.value
-          if case .answered(.taken, _) = reply {
+          if case .answered(.taken, _, _) = reply {
             backoff.reset()
             refusal = nil
             tracker.posted(alert)
@@ -193,7 +193,7 @@ struct AlertPoster: Service {
   ) async throws -> ReceiverReply {
     if !alert.isResolved { try await log.append([AlertRecord.record(of: alert.episode, to: topic)]) }
     let reply = try await reply(alert, exchange)
-    guard case .answered(.taken, _) = reply else { return reply }
+    guard case .answered(.taken, _, _) = reply else { return reply }
     var episode = alert.episode
     episode.isPosted = true
     try await log.append([
@@ -211,7 +211,7 @@ struct AlertPoster: Service {
         try await MillraceClock.system.result(within: webhook.timeout) {
           await ReceiverReply.of(request, by: exchange)
         } ?? .failed(code: "timeout", detail: "no answer within \(DurationText.text(webhook.timeout))")
-      if case .answered(.taken, _) = reply {
+      if case .answered(.taken, _, _) = reply {
         logger.notice(
           "an alert was posted",
           metadata: [
@@ -228,7 +228,7 @@ struct AlertPoster: Service {
   /// Returns how long to wait after a post that the receiver does not have, and logs it.
   private func pause(after reply: ReceiverReply, to alert: Alert, _ backoff: inout Backoff) -> Duration {
     var pause = backoff.next()
-    if case .answered(.later(_, let asked?), _) = reply { pause = min(max(pause, asked), .seconds(3_600)) }
+    if case .answered(.later(_, let asked?), _, _) = reply { pause = min(max(pause, asked), .seconds(3_600)) }
     logger.warning(
       "an alert could not be posted; retrying",
       metadata: [
@@ -255,7 +255,7 @@ struct AlertPoster: Service {
         tracker.tried(alert)
         do {
           let answer: ReceiverReply = try await withExchange { try await self.reply(alert, $0) }
-          if case .answered(.taken, _) = answer {
+          if case .answered(.taken, _, _) = answer {
             backoff.reset()
             tracker.posted(alert)
           } else {

@@ -6,6 +6,18 @@ internal import KafkaClient
 internal import MillraceRecords
 internal import MillraceWorker
 
+/// The failed posts of one event, as far as Kafka has them.
+struct FailedPosts: Sendable, Hashable {
+  /// The causes, the oldest first.
+  var causes: [String] = []
+  /// The excerpt of the receiver's last answer; nil if there is none.
+  var answer: String?
+}
+
+extension FailedPosts {
+  init(_ history: DeliveryHistory) { self.init(causes: history.causes, answer: history.lastAnswer) }
+}
+
 /// Reads the deliveries of one webhook.
 struct DeliveryReader: Sendable {
   let log: any RecordLog
@@ -36,10 +48,10 @@ struct DeliveryReader: Sendable {
     return try await completed(Self.newest(found))
   }
 
-  /// Returns one delivery with its record, and the causes of its failed posts; nil if there is no such event.
+  /// Returns one delivery with its record, and its failed posts; nil if there is no such event.
   func delivery(
     _ position: RecordPosition
-  ) async throws -> (delivery: WebhookDelivery, record: ConsumerRecord, causes: [String])? {
+  ) async throws -> (delivery: WebhookDelivery, record: ConsumerRecord, failures: FailedPosts)? {
     let partition = TopicPartition(topic: position.topic, partition: position.partition)
     guard events.contains(position.topic),
       let range = try await log.highWatermarks(
@@ -49,11 +61,10 @@ struct DeliveryReader: Sendable {
       let record = try await log.record(at: position.offset, of: partition),
       let delivery = WebhookDelivery(record), let completed = try await completed([delivery]).first
     else { return nil }
-    return (completed, record, try await causes(of: delivery.id))
+    return (completed, record, try await failures(of: delivery.id))
   }
 
-  /// Returns the causes of an event's failed posts, the oldest first.
-  private func causes(of id: String) async throws -> [String] {
+  private func failures(of id: String) async throws -> FailedPosts {
     let places = topics.retries(of: worker).map(\.topic) + [names.deadLetters]
     let newest = try await log.fold(
       try await newest(Self.history, of: places), where: HeaderFilter(["ce_id": [Array(id.utf8)]]),
@@ -61,7 +72,7 @@ struct DeliveryReader: Sendable {
     ) { newest, page in
       for record in page.records where record.timestamp ?? 0 >= newest?.timestamp ?? 0 { newest = record }
     }
-    return newest.map { DeliveryHistory($0).causes } ?? []
+    return newest.map { FailedPosts(DeliveryHistory($0)) } ?? FailedPosts()
   }
 
   private func newest(_ count: Int64, of topics: [String]) async throws -> [TopicPartition: Range<Int64>] {

@@ -141,7 +141,7 @@ struct DeadLetterIndex: Sendable {
     letter.key.worker = shared(letter.key.worker)
     letter.first.topic = shared(letter.first.topic)
     letter.detail = String(letter.detail.prefix(Self.maximumDetail))
-    (letter.causes, letter.sentBy, letter.notificationID) = ([], nil, nil)
+    (letter.causes, letter.answer, letter.sentBy, letter.notificationID) = ([], nil, nil, nil)
     letter.settle(status(of: letter.key))
     choices = nil
     // A NUL separates the fields because a query cannot contain one.

@@ -145,6 +145,7 @@ struct DeadLetterView: Sendable {
       ("Purchase", timeline), ("Notification", entry.notificationID.map { "<span class=\"code\">\($0)</span>" }),
       ("Signed", record.signedDate.map { Words.exact($0) }),
       ("Died", "\(Words.exact(entry.diedAt)), \(Words.relative(entry.diedAt, now: now))"),
+      ("Last answer", entry.answer.map { "<span class=\"code\">\($0)</span>" }),
       ("Attempts", "\(entry.attempts)"), ("First read from", "<span class=\"code\">\(first)</span>"),
       (
         "Position",

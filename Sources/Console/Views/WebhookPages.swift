@@ -45,8 +45,7 @@ extension WebhookDelivery {
 struct DeliveryView: Sendable {
   let worker: String
   let delivery: WebhookDelivery
-  /// The causes of failed posts, the oldest first.
-  let causes: [String]
+  let failures: FailedPosts
   /// The event's data; nil unless the console shows payloads.
   let payload: String?
   let token: String
@@ -55,10 +54,10 @@ struct DeliveryView: Sendable {
 
   var page: HTML {
     let name = WebhookRow.name(of: worker)
-    let failures: HTML =
-      causes.isEmpty
+    let failed: HTML =
+      failures.causes.isEmpty
       ? Layout.nothing("There were none, or they are too old.")
-      : "<ol class=\"causes\">\(causes.map { "<li>\($0)</li>" as HTML })</ol>"
+      : "<ol class=\"causes\">\(failures.causes.map { "<li>\($0)</li>" as HTML })</ol>"
     return Layout.page(
       "Delivery to \(name)", context,
       """
@@ -66,7 +65,7 @@ struct DeliveryView: Sendable {
       <h1><span class="code">\(delivery.name)</span> <span class="state \(delivery.state.tone.name)">\(delivery.state.words)</span></h1>
       \(action)
       <h2>Details</h2><dl class="facts">\(facts)</dl>
-      <h2>Failed posts</h2>\(failures)
+      <h2>Failed posts</h2>\(failed)
       <h2>Payload</h2>\(content)
       """)
   }
@@ -99,7 +98,7 @@ struct DeliveryView: Sendable {
 
   private var facts: [HTML] {
     let position = delivery.position
-    let all: [(HTML, HTML)] = [
+    let all: [(HTML, HTML?)] = [
       ("Key", "<a class=\"code\" href=\"\(Link.to(["timeline"], [("id", delivery.key)]))\">\(delivery.key)</a>"),
       ("webhook-id", "<span class=\"code\">\(delivery.id)</span>"),
       ("Published", "\(Words.exact(delivery.publishedAt)), \(Words.relative(delivery.publishedAt, now: now))"),
@@ -107,8 +106,9 @@ struct DeliveryView: Sendable {
         "Position",
         "<span class=\"code\">\(position.topic), partition \(position.partition), offset \(position.offset)</span>"
       ),
+      ("Last answer", failures.answer.map { "<span class=\"code\">\($0)</span>" }),
     ]
-    return all.map { name, value in "<dt>\(name)</dt><dd>\(value)</dd>" }
+    return all.compactMap { name, value in value.map { "<dt>\(name)</dt><dd>\($0)</dd>" } }
   }
 
   private var content: HTML {

@@ -23,7 +23,7 @@ extension ConsoleResponder {
     let found = try await delivery(path, to: worker)
     return Answers.page(
       DeliveryView(
-        worker: worker, delivery: found.delivery, causes: found.causes,
+        worker: worker, delivery: found.delivery, failures: found.failures,
         payload: showsPayloads ? found.record.value.map(Payload.excerpt) : nil,
         token: policy.tokens.token(for: page.visitor.name), now: clock.wallTime, context: page
       ).page)
@@ -59,7 +59,7 @@ extension ConsoleResponder {
 
   private func delivery(
     _ path: [String], to worker: String
-  ) async throws -> (delivery: WebhookDelivery, record: ConsumerRecord, causes: [String]) {
+  ) async throws -> (delivery: WebhookDelivery, record: ConsumerRecord, failures: FailedPosts) {
     guard path.count == 4, let partition = Int32(path[2]), let offset = Int64(path[3]), offset >= 0, offset < .max
     else {
       throw Denial.notFound

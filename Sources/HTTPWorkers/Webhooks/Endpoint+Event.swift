@@ -52,11 +52,11 @@ extension HTTPWorkerMetrics {
   /// Counts a post of an event.
   func ended(_ reply: ReceiverReply, in time: Duration) {
     switch reply {
-    case .answered(_, status: 410): ended("event", "gone", status: 410, in: time)
-    case .answered(.taken, let status): ended("event", "done", status: status, in: time)
-    case .answered(.later("busy", _), let status): ended("event", "later", status: status, in: time)
-    case .answered(.later, let status): ended("event", "failed", status: status, in: time)
-    case .answered(.refused, let status): ended("event", "refused", status: status, in: time)
+    case .answered(_, status: 410, _): ended("event", "gone", status: 410, in: time)
+    case .answered(.taken, let status, _): ended("event", "done", status: status, in: time)
+    case .answered(.later("busy", _), let status, _): ended("event", "later", status: status, in: time)
+    case .answered(.later, let status, _): ended("event", "failed", status: status, in: time)
+    case .answered(.refused, let status, _): ended("event", "refused", status: status, in: time)
     case .failed: ended("event", "failed", status: nil, in: time)
     }
   }

@@ -78,8 +78,8 @@ package struct WebhookWorker: EventWorker {
       (circuitResult($0), $0.cause)
     }
     endpoint.metrics.ended(reply, in: took)
-    if case .answered(_, status: 410) = reply {
-      return .wait(until: clock.wallTime + Self.goneInterval, because: "gone").after(CallAnswer(status: 410))
+    if case .answered(_, status: 410, _) = reply {
+      return .wait(until: clock.wallTime + Self.goneInterval, because: "gone").after(reply.facts)
     }
     return reply.outcome(attempt: context.attempt + 1, refusedAttempts: settings.refusedAttempts)
   }
@@ -99,12 +99,12 @@ package struct WebhookWorker: EventWorker {
 
   private func circuitResult(_ reply: ReceiverReply) -> Circuit.Result {
     switch reply {
-    case .answered(_, status: 410): .misconfigured
-    case .answered(.taken, _), .answered(.refused, _): .answered
-    case .answered(.later("busy", let delay), _):
+    case .answered(_, status: 410, _): .misconfigured
+    case .answered(.taken, _, _), .answered(.refused, _, _): .answered
+    case .answered(.later("busy", let delay), _, _):
       // `Retry-After` is real time.
       .busy(until: clock.now.advanced(by: (delay ?? .zero) * clock.rate))
-    case .answered(.later, _), .failed: .failed
+    case .answered(.later, _, _), .failed: .failed
     }
   }
 }

@@ -58,6 +58,8 @@ public struct DeliveryHistory: Sendable, Hashable {
   public var behind: String?
   /// The reasons why the record was delayed or became a dead letter, oldest first, at most ``maximumCauses``.
   public var causes: [String]
+  /// An excerpt of the last answer of a receiver; empty if there is none.
+  package var answer = ""
   /// The replay, if the record is on the replay topic.
   public var replay: Replay?
 
@@ -93,6 +95,7 @@ public struct DeliveryHistory: Sendable, Hashable {
     static let deadline = "millrace-deadline"
     static let behind = "millrace-behind"
     static let cause = "millrace-cause"
+    static let answer = "millrace-answer"
     static let replayMode = "millrace-replay-mode"
     static let replayWhy = "millrace-replay-why"
   }
@@ -116,6 +119,7 @@ public struct DeliveryHistory: Sendable, Hashable {
       guard let value = header.value, let text = String(utf8: value) else { continue }
       switch header.name {
       case Name.cause: causes.append(text)
+      case Name.answer: answer = text
       case Name.topic: topic = text
       case Name.partition: partition = Int32(text)
       case Name.offset: offset = Int64(text)
@@ -156,6 +160,7 @@ public struct DeliveryHistory: Sendable, Hashable {
     if let deadline { headers.append(RecordHeader(Name.deadline, String(deadline.millisecondsSince1970))) }
     if let behind { headers.append(RecordHeader(Name.behind, behind)) }
     headers += causes.suffix(Self.maximumCauses).map { RecordHeader(Name.cause, $0) }
+    if !answer.isEmpty { headers.append(RecordHeader(Name.answer, answer)) }
     if let replay {
       headers.append(RecordHeader(Self.replayIDHeader, replay.id))
       headers.append(RecordHeader(Name.replayMode, replay.mode.rawValue))

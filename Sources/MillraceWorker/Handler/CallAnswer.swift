@@ -1,9 +1,9 @@
-// The answer of a call over HTTP after which a handler run failed, for the log.
+// The answer of a call over HTTP after which a handler run failed, for the log and the record.
 
 internal import AppStore
 package import AppStoreServerAPI
 
-/// The facts of an answer that a log line has. They are codes, and the title of a problem document.
+/// The facts of an answer. A log line has the codes, and the title of a problem document.
 package struct CallAnswer: Sendable, Hashable {
   /// The HTTP status; nil if there was no answer.
   package var status: Int?
@@ -16,6 +16,10 @@ package struct CallAnswer: Sendable, Hashable {
   /// Whether the failure's detail has text that the other side wrote. Such text may name a person, so the log has it only
   /// at debug level.
   package var detailIsForeign = false
+
+  /// An ``AnswerExcerpt`` of the body, which a retried record and a dead letter keep; nil if the call has none. The log
+  /// never has it.
+  package var excerpt: String?
 
   /// Creates an answer with a status alone.
   package init(status: Int? = nil) { self.status = status }

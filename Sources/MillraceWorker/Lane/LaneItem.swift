@@ -35,6 +35,8 @@ struct LaneItem: Sendable {
   var nextDelayIndex: Int?
   /// When the delay of its current retry topic ends; nil for records that are not delayed.
   var due: Timestamp?
+  /// The excerpt of the answer to this process's last attempt, which may be empty; nil if there was no answer.
+  var excerpt: String?
 
   init(_ record: ConsumerRecord, source: LaneSource, clock: MillraceClock = .system) {
     var memory = Memory()
@@ -130,6 +132,7 @@ struct LaneItem: Sendable {
     var history = content.history
     history.attempt = attempt
     history.deadline = deadline
+    if let excerpt { history.answer = excerpt }
     return history
   }
   /// The delivery history, including the run that has just ended.

@@ -131,12 +131,14 @@ extension LaneState {
   private mutating func ended(
     _ job: LaneJob, _ item: LaneItem, _ result: HandlerResult, began: Timestamp, now: Timestamp
   ) {
+    var item = item
+    // Without an answer, the record keeps the last one.
+    if let excerpt = result.answer?.excerpt { item.excerpt = excerpt }
     var plan = rules.planner.plan(item, result, began: began, now: now)
     plan.answer = result.answer
     switch plan.ending {
     case .undeclared(let topic): fail(writingTo: topic)
     case .again(let attempt):
-      var item = item
       item.attempt = attempt
       runAgain(job, item)
     case .done, .delayed, .dead: finish(job, item, plan, began: began, now: now)

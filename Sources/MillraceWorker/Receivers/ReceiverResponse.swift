@@ -30,8 +30,8 @@ package enum ReceiverResponse: Sendable, Hashable {
 
 /// The result of one post.
 package enum ReceiverReply: Sendable, Hashable {
-  /// The receiver answered.
-  case answered(ReceiverResponse, status: Int)
+  /// The receiver answered. The excerpt is an ``AnswerExcerpt`` of the body.
+  case answered(ReceiverResponse, status: Int, excerpt: String = "")
   /// There is no answer.
   case failed(code: String, detail: String)
 
@@ -42,7 +42,7 @@ package enum ReceiverReply: Sendable, Hashable {
       return .answered(
         ReceiverResponse(
           status: answer.status, retryAfter: answer.headers["Retry-After"], now: MillraceClock.system.wallTime),
-        status: answer.status)
+        status: answer.status, excerpt: AnswerExcerpt.text(of: answer.body))
     } catch {
       return .failed(code: "unreachable", detail: "\(error.what) (\(error.progress.rawValue))")
     }
@@ -51,9 +51,17 @@ package enum ReceiverReply: Sendable, Hashable {
   /// The failure, for the log.
   package var cause: String {
     switch self {
-    case .answered(_, let status): "answered \(status)"
+    case .answered(_, let status, _): "answered \(status)"
     case .failed(_, let detail): detail
     }
+  }
+
+  /// The facts of the answer; nil if there is none.
+  package var facts: CallAnswer? {
+    guard case .answered(_, let status, let excerpt) = self else { return nil }
+    var facts = CallAnswer(status: status)
+    facts.excerpt = excerpt
+    return facts
   }
 
   /// Returns what the worker does about the message.
@@ -61,22 +69,19 @@ package enum ReceiverReply: Sendable, Hashable {
   ///   - attempt: The number of this post, from 1.
   ///   - refusedAttempts: How many times a refused message is posted.
   package func outcome(attempt: Int, refusedAttempts: Int) -> Outcome {
-    guard case .answered(_, let status) = self else {
-      return decision(attempt: attempt, refusedAttempts: refusedAttempts)
-    }
-    var outcome = decision(attempt: attempt, refusedAttempts: refusedAttempts).after(CallAnswer(status: status))
-    if case .answered(.taken, _) = self { outcome.delivered = status }
+    var outcome = decision(attempt: attempt, refusedAttempts: refusedAttempts).after(facts)
+    if case .answered(.taken, let status, _) = self { outcome.delivered = status }
     return outcome
   }
 
   private func decision(attempt: Int, refusedAttempts: Int) -> Outcome {
     switch self {
-    case .answered(.taken, _): .ignore
-    case .answered(.later(let code, let delay), let status):
+    case .answered(.taken, _, _): .ignore
+    case .answered(.later(let code, let delay), let status, _):
       .retry(after: delay, because: code, detail: "answered \(status)")
-    case .answered(.refused, let status) where attempt >= refusedAttempts:
+    case .answered(.refused, let status, _) where attempt >= refusedAttempts:
       .deadLetter("refused", "answered \(status) to attempt \(attempt); see the receiver's log")
-    case .answered(.refused, let status): .retry(because: "refused", detail: "answered \(status)")
+    case .answered(.refused, let status, _): .retry(because: "refused", detail: "answered \(status)")
     case .failed(let code, let detail): .retry(because: code, detail: detail)
     }
   }

@@ -19,21 +19,21 @@ package struct WebhookTest: Sendable {
     var time: Duration
 
     /// Whether the receiver accepted the event.
-    package var status: CommandStatus { if case .answered(.taken, _) = reply { .success } else { .failure } }
+    package var status: CommandStatus { if case .answered(.taken, _, _) = reply { .success } else { .failure } }
 
     /// The worker's reaction.
     package var meaning: String {
       switch reply {
-      case .answered(_, status: 410): "gone: the webhook holds its events until the receiver answers otherwise"
-      case .answered(.taken, _): "delivered"
-      case .answered(.later(let code, let delay), _):
+      case .answered(_, status: 410, _): "gone: the webhook holds its events until the receiver answers otherwise"
+      case .answered(.taken, _, _): "delivered"
+      case .answered(.later(let code, let delay), _, _):
         "retry \(code), \(delay.map { "after \(DurationText.text($0))" } ?? "by the schedule")"
-      case .answered(.refused, _): "retry refused; after refusedAttempts a dead letter"
+      case .answered(.refused, _, _): "retry refused; after refusedAttempts a dead letter"
       case .failed(let code, let detail): "retry \(code) by the schedule: \(detail)"
       }
     }
 
-    private var httpStatus: Int? { if case .answered(_, let status) = reply { status } else { nil } }
+    private var httpStatus: Int? { if case .answered(_, let status, _) = reply { status } else { nil } }
 
     /// One JSON object.
     package var jsonLine: String {

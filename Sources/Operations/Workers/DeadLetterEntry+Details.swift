@@ -23,6 +23,7 @@ extension DeadLetterEntry {
     sheet.add("died", diedAt.rfc3339)
     sheet.add("reason", reason, .red)
     sheet.add("what", detail)
+    sheet.add("answer", answer)
     sheet.add("remedy", remedy)
     sheet.add("requeue with", wayBack, .green)
     sheet.beginGroup()
@@ -61,6 +62,7 @@ extension DeadLetterEntry {
     var json = self.json
     json["worker"] = .string(key.worker)
     json["attempts"] = .integer(Int64(attempts))
+    json.set("answer", answer)
     json.set("sentBy", sentBy)
     json.set("why", why)
     json["wayBack"] = .string(wayBack)

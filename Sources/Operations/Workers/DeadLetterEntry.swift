@@ -20,6 +20,8 @@ public struct DeadLetterEntry: Sendable, Hashable {
   package var diedAt: Timestamp
   /// The causes of the failed attempts, oldest first.
   package var causes: [String]
+  /// The excerpt of the receiver's last answer; nil if there is none.
+  package var answer: String?
   /// The number of counted attempts since the record was last sent.
   package var attempts: Int
   /// The run that replayed or requeued the record before it failed, and its reason; nil for an original record.
@@ -66,6 +68,7 @@ public struct DeadLetterEntry: Sendable, Hashable {
     key = DeadLetterKey(worker: worker, id: DeadLetterID(lane: record.partition, offset: record.offset))
     (reason, detail, remedy, diedAt) = (letter.reason, letter.detail, letter.remedy, letter.at)
     (causes, attempts, first, hasCopy) = (history.causes, history.attempt, history.first, record.value != nil)
+    answer = history.lastAnswer
     sentBy = history.replay.map { replay in
       [replay.mode.rawValue, replay.id, replay.why].compactMap(\.self).joined(separator: " ")
     }

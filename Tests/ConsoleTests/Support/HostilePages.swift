@@ -79,7 +79,7 @@ struct HostilePages {
       ).page)
     for record in records {
       guard var entry = DeadLetterEntry(record, of: text()) else { continue }
-      (entry.attempts, entry.subject) = (1, text())
+      (entry.attempts, entry.subject, entry.answer) = (1, text(), text())
       all.append(
         DeadLetterView(
           entry: entry, record: RecordView(record), isKept: true, payload: text(), now: Deployment.now, context: context
@@ -132,7 +132,8 @@ struct HostilePages {
     for delivery in deliveries.prefix(4) {
       all.append(
         DeliveryView(
-          worker: "webhook-" + text(), delivery: delivery, causes: [text()], payload: text(), token: "1-ab",
+          worker: "webhook-" + text(), delivery: delivery, failures: FailedPosts(causes: [text()], answer: text()),
+          payload: text(), token: "1-ab",
           now: Deployment.now, context: context
         ).page)
     }

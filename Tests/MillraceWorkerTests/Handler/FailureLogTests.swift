@@ -82,6 +82,7 @@ import Testing
     var answer = CallAnswer(status: 422)
     (answer.problemType, answer.problemTitle) = ("https://example.com/no-template", "No template")
     answer.detailIsForeign = true
+    answer.excerpt = "4711 Elm Street"
     let outcome = Outcome.deadLetter("no-template", "Jane Doe has no template").after(answer)
     for (level, isShown) in [(LogSettings.Level.info, false), (.debug, true)] {
       let lines = Lines()
@@ -92,6 +93,7 @@ import Testing
         #""status":"422""#, #""problem-type":"https://example.com/no-template""#, #""problem-title":"No template""#,
       ] { #expect(line.contains(part), "\(part) in \(line)") }
       #expect(line.contains("Jane Doe") == isShown, "\(line)")
+      #expect(!line.contains("Elm Street"), "\(line)")
     }
   }
 
@@ -107,7 +109,8 @@ import Testing
   }
 
   @Test func `the status of a receiver is in the line`() {
-    let refused = ReceiverReply.answered(.refused, status: 410)
+    let refused = ReceiverReply.answered(.refused, status: 410, excerpt: "e")
+    #expect(refused.facts?.excerpt == "e")
     #expect(refused.outcome(attempt: 1, refusedAttempts: 5).answer?.status == 410)
     #expect(refused.outcome(attempt: 5, refusedAttempts: 5).answer?.status == 410)
     #expect(

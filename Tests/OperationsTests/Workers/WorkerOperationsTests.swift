@@ -177,13 +177,16 @@ private final class Reports: Sendable {
         #expect(error?.kind == .usage && error?.place == "--reason" && error?.remedy == remedy)
       }
 
-      let (sheet, view) = try await ann.deadLetter(letters[1].id)
+      var (sheet, view) = try await ann.deadLetter(letters[1].id)
+      sheet.answer = "no such customer"
       #expect(sheet.wayBack == "millrace dead-letters requeue \(letters[1].id) --worker moody --why …")
       let buyer = try #require(view.originalTransactionId)
       let (shown, hidden) = (sheet.jsonLine(of: view, withPayload: true), sheet.jsonLine(of: view, withPayload: false))
       #expect(shown.contains(buyer) && !hidden.contains(buyer))
+      #expect(hidden.contains(#""answer":"no such customer""#) && !sheet.jsonLine.contains("no such customer"))
       let lines = sheet.lines(of: view, withPayload: false, usesColor: false).joined(separator: "\n")
       #expect(!lines.contains(buyer) && lines.contains("no-template") && lines.contains("requeue with"))
+      #expect(lines.contains("no such customer"))
       #expect(sheet.lines(of: view, withPayload: true, usesColor: false).joined().contains(buyer))
     }
   }
