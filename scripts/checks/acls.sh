@@ -392,6 +392,31 @@ missing cli-replay "send to .*${prefix}millrace.operations.*Topic authorization 
   --operation Write --topic "${prefix}millrace.operations"
 missing console "read ${prefix}millrace.backfills.*: Broker: Topic authorization failed" \
   --operation Read --topic "${prefix}millrace.backfills"
+# Without the right to write its history, the console says so once and goes on. The console above has written the sample
+# of these five minutes.
+control=(--allow-principal User:millrace-console --operation Write --topic "${prefix}millrace.control")
+kafka-acls.sh --bootstrap-server "$BOOTSTRAP" --remove --force "${control[@]}"
+slot=$(($(date +%s) / 300 % 288))
+printf 'history/%s\t\n' "$slot" "$(((slot + 1) % 288))" |
+  kcat -P -Z -b "$kafka_servers" -t "${prefix}millrace.control" -p 0 -K "$(printf '\t')"
+refused_before=$(refused console | grep -cF millrace.control || true)
+MILLRACE_ADMIN_PORT=$console_admin run console "$temporary/history.log"
+console_pid=$!
+# The second attempt is half a minute after the first one.
+tried_twice() { [ "$(refused console | grep -cF millrace.control || true)" -ge $((refused_before + 2)) ]; }
+wait_for 120 "the console did not try to write its history twice" tried_twice
+[ "$(grep -c 'could not write the history.*Topic authorization failed' "$temporary/history.log")" -eq 1 ] ||
+  fail "the console without the right to write ${prefix}millrace.control does not say so once"
+shows_problem() {
+  curl --silent --fail --header 'X-Forwarded-User: operator' "http://127.0.0.1:$console/" |
+    grep 'no new samples: .*Topic authorization failed' >/dev/null
+}
+wait_for 10 "the first page does not say why there are no samples" shows_problem
+wait_for 10 "the console does not show the worker" shows_worker
+ready console "$console_admin"
+stop "$console_pid" || fail "the console ended with status $?"
+kafka-acls.sh --bootstrap-server "$BOOTSTRAP" --add "${control[@]}"
+note "console without ${control[*]:2}: says once that it keeps no history, and goes on"
 missing cli-audit "${prefix}millrace.audit: no such topic" --operation Read --topic "${prefix}millrace.audit"
 # Otherwise the logs would not show a refusal above either.
 [ -n "$(refused ingress)" ] || die "the brokers' logs do not show what they refused to the ingress"
