@@ -4,7 +4,8 @@
 # another delays them. An extension campaign and a backfill run meanwhile. Chromium opens every page, in light and dark
 # mode, at desktop and phone size, and performs every action by mouse and by keyboard. The script reports accessibility
 # problems, errors, and requests to other hosts. It also pauses, resumes and stops the backfill on its page and checks
-# that the process follows, and resubmits a quarantined body.
+# that the process follows, resubmits a quarantined body, and sends an event again to a webhook whose receiver refuses the first
+# post of each event.
 #
 #   scripts/check console           exits with 0 if all checks pass; screenshots are in .build/console-shots
 #   scripts/check console --keep    keeps everything running and prints the address; Ctrl-C stops it
@@ -24,7 +25,7 @@ need_swift
 need_packages "${build_packages[@]}" chromium curl fonts-dejavu-core kcat python3
 cd "$root"
 
-build_programs millrace millrace-ingress millrace-forward millrace-console appstore-simulator millrace-scenarios
+build_programs millrace millrace-ingress millrace-forward millrace-worker millrace-console appstore-simulator millrace-scenarios
 
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-console.XXXXXX")
 clean_up_at_exit
@@ -101,12 +102,14 @@ if [ "$mode" = --hostile ]; then
 fi
 
 say "Starting a Kafka cluster, the ingress, two workers and the console"
+printf 'whsec_%s\n' "$(head -c 32 /dev/urandom | base64)" >"$temporary/secret"
+receiver=$(free_port)
 # The port has no listener: one worker gives up at once, the other delays for an hour.
 export MILLRACE_WORKERS='{
   forward-accounting: {
     retryDelays: [200ms], maximumAttempts: 2, settings: {url: "http://127.0.0.1:1/", families: [refunds]}},
   forward-warehouse: {retryDelays: [1m, 5m, 1h], settings: {url: "http://127.0.0.1:1/", families: [purchases]}},
-  webhook-crm: {settings: {url: "http://127.0.0.1:1/", secretFile: /nowhere}},
+  webhook-crm: {retryDelays: [200ms], settings: {url: "http://127.0.0.1:'$receiver'/", secretFile: "'$temporary/secret'"}},
   renewal-extensions: {}, consumption: {}}'
 start_embedded_cluster
 demo prepare --bootstrap-servers "$bootstrap" --topics "$root/topics" >/dev/null
@@ -161,7 +164,8 @@ if [ "$mode" = --keep ]; then
 fi
 
 say "Checking the console in Chromium"
-python3 scripts/checks/console/check.py "$address" "$root/.build/console-shots" "$cluster" || {
+python3 scripts/checks/console/check.py "$address" "$root/.build/console-shots" "$cluster" "$receiver" \
+  env MILLRACE_ADMIN_PORT=0 "$bin/millrace-worker" --config "$config" || {
   tail -n 20 "$temporary"/{console,extensions,campaign,backfill}.log >&2
   exit 1
 }

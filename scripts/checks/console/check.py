@@ -1,11 +1,15 @@
 """Tests the console in a browser: every page and every action, by mouse and by keyboard, with screenshots."""
 
+import collections
 import html
+import http.server
 import json
 import os
 import re
 import signal
+import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.parse
@@ -14,7 +18,8 @@ import urllib.request
 from accessibility import focus_problems, problems
 from browser import Browser
 
-address, shots, cluster = sys.argv[1], sys.argv[2], int(sys.argv[3])
+# The webhook posts to the port. The last arguments are the command that runs it.
+address, shots, cluster, port, webhook = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5:]
 USER = "ada@example.com"
 found = []
 os.makedirs(shots, exist_ok=True)
@@ -70,16 +75,84 @@ def outside():
 
 
 def look(page, name, path):
-    """Checks a page in light and dark mode, at desktop and phone size."""
-    for scheme in ["light", "dark"]:
-        page.scheme(scheme)
-        for device, (width, height) in {"desk": (1280, 860), "phone": (390, 844)}.items():
-            page.size(width, height, device == "phone")
-            page.visit(address + path)
+    """Checks a page in light and dark mode, at desktop and phone size. It is loaded once for each size, because a browser
+    lays a page out for a phone when it loads it."""
+    for device, (width, height) in {"desk": (1280, 860), "phone": (390, 844)}.items():
+        page.size(width, height, device == "phone")
+        page.visit(address + path)
+        for scheme in ["light", "dark"]:
+            page.scheme(scheme)
             found.extend(problems(page, f"{name}, {scheme}, {device}", device == "phone"))
             page.picture(f"{shots}/{name}-{scheme}-{device}.png")
-    page.scheme("light")
+        page.scheme("light")
     page.size(1280, 860)
+
+
+posts = collections.Counter()
+
+
+class Receiver(http.server.BaseHTTPRequestHandler):
+    """Refuses the first post of each event."""
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        posts[self.headers["webhook-id"]] += 1
+        is_first = posts[self.headers["webhook-id"]] == 1
+        self.send_response(422 if is_first else 204)
+        self.end_headers()
+        if is_first:
+            self.wfile.write(b"no such\r\n<customer>")
+
+    def log_message(self, *_):
+        pass
+
+
+def deliver(page):
+    """Posts the events of the campaign to a receiver, and sends one again."""
+    threading.Thread(target=http.server.ThreadingHTTPServer(("127.0.0.1", port), Receiver).serve_forever, daemon=True).start()
+
+    def row(words):
+        """The first delivery whose state has these words."""
+        return page.evaluate(
+            "[...document.querySelectorAll('tbody tr')].find((row) => row.innerText.includes("
+            f"{json.dumps(words)}))?.querySelector('th a').getAttribute('href')")
+
+    page.visit(f"{address}/webhooks/crm")
+    expect(row("not read yet"), "an event that no webhook has read has another state")
+    worker = subprocess.Popen(webhook, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        end = time.monotonic() + 60
+        while page.evaluate("[...document.querySelectorAll('tbody .state')].some((state) => !state.innerText.startsWith('delivered'))"):
+            if time.monotonic() > end:
+                sys.exit("scripts/check console: the webhook did not deliver its events within a minute")
+            time.sleep(0.3)
+            page.visit(f"{address}/webhooks/crm")
+        look(page, "webhook", "/webhooks/crm")
+        look(page, "delivery", row("delivered"))
+        text = page.evaluate("document.querySelector('main').innerText")
+        for words in ["delivered, answered 204", "refused: answered 422", "no such <customer>"]:
+            expect(words in text, f"a delivery that was refused at first does not show {words!r}: {text}")
+        page.click("#why")
+        page.type("the CRM lost it")
+        page.after_load(lambda: page.click("form.decide button"))
+        expect("Resend requested" in page.evaluate("document.body.innerText"), "the page does not confirm the resend")
+        run = page.evaluate("document.querySelector('main .lead a').getAttribute('href')")
+        end, outcomes = time.monotonic() + 60, {}
+        # Zero of everything, until the webhook has posted the event.
+        while outcomes.get("records") != "1" and time.monotonic() < end:
+            time.sleep(0.3)
+            page.visit(address + run)
+            outcomes = page.evaluate(
+                "Object.fromEntries([...document.querySelectorAll('main table th[scope=col]')].map((head, column) =>"
+                " [head.innerText, head.closest('table').querySelector('tbody tr').children[column].innerText]))")
+        print(f"    {len(posts)} events in {posts.total()} posts; outcome of the resend: {outcomes}")
+        expect("webhook-crm" in outcomes.get("Worker", "") and outcomes.get("records") == "1" and outcomes.get("waiting") == "0"
+               and outcomes.get("dead letters") == "0", f"the run does not say what became of the event: {outcomes}")
+        expect(sorted(posts.values())[-1] == 3, f"the event was not posted again: {posts}")
+        look(page, "run-outcomes", run)
+    finally:
+        worker.terminate()
+        worker.wait(30)
 
 
 def main():
@@ -104,7 +177,6 @@ def main():
             "decide": "/dead-letters/decide?do=requeue&all=1", "timeline": f"/timeline?id={urllib.parse.quote(subject)}",
             "timeline-question": "/timeline", "run": run, "not-found": "/dead-letters?q=there-is-no-such-thing",
             "quarantine": "/quarantine", "quarantined": quarantined, "resubmit": "/quarantine/resubmit?all=1",
-            "webhook": "/webhooks/crm",
         }
         for name, path in pages.items():
             look(page, name, path)
@@ -191,12 +263,7 @@ def main():
         watcher.until("/[1-9]\\d* extensions reported/.test(document.querySelector('#campaigns').innerText)", 90)
         watcher.until("/failures ended: [1-9]/.test(document.querySelector('#campaigns').innerText)", 90)
 
-        # The webhook has no process, so that the worker's events are not delivered.
-        page.visit(f"{address}/webhooks/crm")
-        delivery = page.evaluate("document.querySelector('tbody th a').getAttribute('href')")
-        expect("not read yet" in page.evaluate("document.body.innerText"), "an event that no webhook has read has another state")
-        look(page, "delivery", delivery)
-        look(page, "webhook", "/webhooks/crm")
+        deliver(page)
 
         # The browser does not submit a form without a reason.
         page.visit(f"{address}/dead-letters/decide?do=discard&all=1")
@@ -205,7 +272,8 @@ def main():
 
         watcher.until(f"document.querySelectorAll('#audit tbody tr').length >= {before + 5}")
         trail = watcher.evaluate("document.querySelector('#audit').innerText")
-        for words in [USER, "requeue", "discard", "pause", "resume", "stop", "backfill", "stopped", "tested by keyboard", "done", "resubmit", "new roots"]:
+        for words in [USER, "requeue", "discard", "pause", "resume", "stop", "backfill", "stopped", "tested by keyboard", "done", "resubmit", "new roots",
+                      "reapply", "the CRM lost it"]:
             expect(words in trail, f"the audit log does not contain {words!r}")
         watcher.evaluate("document.querySelector('#lag details summary')?.click()")
         watcher.picture(f"{shots}/overview-acted-light-desk.png")
