@@ -170,19 +170,11 @@ package final class PostgresConnection: Sendable {
 
   private static func text(_ pointer: UnsafePointer<CChar>?) -> String {
     guard let pointer else { return "" }
-    return String(String(cString: pointer).map { $0.isNewline ? " " : $0 }).trimmed
+    return String(cString: pointer).split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 
   private static func text(_ pointer: UnsafeMutablePointer<CChar>?) -> String {
     text(pointer.map { UnsafePointer($0) })
-  }
-}
-
-extension String {
-  fileprivate var trimmed: String {
-    var text = self[...]
-    while text.last == " " { text.removeLast() }
-    return String(text)
   }
 }
 

@@ -27,4 +27,20 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
     // lock that was not available.
     return ["08", "40", "53", "57", "58"].contains(code.prefix(2)) || code == "55P03" || code == "25P03"
   }
+
+  /// The action to take without a connection.
+  static let connectionRemedy = "check postgres.url, and that the database runs and accepts this user"
+
+  /// The action to take.
+  package var remedy: String {
+    if code == "53100" {
+      return "free space on the disk of the database, or enlarge it; the rows are written without a restart"
+    }
+    if code.hasPrefix("42") {
+      return "grant this user the rights in docs/postgres.md, or run millrace postgres migrate"
+    }
+    return isConnectionLost || code.isEmpty
+      ? Self.connectionRemedy
+      : "see the database's log; nothing of the transaction was written"
+  }
 }

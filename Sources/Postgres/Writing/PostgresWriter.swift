@@ -120,7 +120,8 @@ package struct PostgresWriter: Service {
 
   /// Writes partitions until the task is cancelled. After a failure it begins again at the positions of the database.
   private func write(_ partitions: [TopicPartition], as member: KafkaConsumer) async throws {
-    guard !partitions.isEmpty else { return status.idle() }
+    status.assigned(partitions)
+    guard !partitions.isEmpty else { return }
     let positions = Positions()
     defer { for topic in Set(partitions.map(\.topic)) { lag(of: topic, 0) } }
     // Also while the database is down: that is when the lag grows. It ends with this function.
@@ -142,7 +143,7 @@ package struct PostgresWriter: Service {
         logger.log(
           level: error.code == PostgresError.fenced ? .notice : .warning,
           "beginning again at the positions of the database",
-          metadata: ["error": "\(error)"])
+          metadata: ["error": "\(error)", "remedy": "\(error.remedy)"])
         try? await Task.sleep(for: backoff.withLock { $0.next() })
       } catch let error as KafkaError where error.isRetriable || error.code == .timedOut {
         guard !Task.isCancelled else { break }
@@ -151,11 +152,7 @@ package struct PostgresWriter: Service {
       } catch let error as PostgresError {
         guard !Task.isCancelled else { break }
         metrics.failed(error)
-        throw MillraceError(
-          .unavailable, "\(error)", at: "postgres",
-          remedy: error.code.hasPrefix("42")
-            ? "grant this user the rights in docs/postgres.md, or run millrace postgres migrate"
-            : "see the database's log; nothing of the transaction was written")
+        throw MillraceError(.unavailable, "\(error)", at: "postgres", remedy: error.remedy)
       } catch is CancellationError {
         break
       }
@@ -235,9 +232,9 @@ package struct PostgresWriter: Service {
       let batch = await pages.take(upTo: settings.batchRows)
       guard !batch.isEmpty else { return }
       let begin = ContinuousClock.now
-      status.began()
+      status.began(at: Dictionary(batch.map { ($0.partition, $0.start) }, uniquingKeysWith: min))
       try await writer.write(batch)
-      status.wrote()
+      let isWell = status.wrote(to: Dictionary(batch.map { ($0.partition, $0.end) }, uniquingKeysWith: max))
       metrics.wrote(batch, in: ContinuousClock.now - begin)
       for page in batch where !page.rejected.isEmpty {
         logger.warning(
@@ -245,7 +242,7 @@ package struct PostgresWriter: Service {
           metadata: ["topic": "\(page.partition.topic)", "count": "\(page.rejected.count)"])
       }
       for page in batch { positions.move(page.partition, to: page.end) }
-      whenWritten()
+      if isWell { whenWritten() }
       // Only for tools that show the group's lag. The database decides where reading continues.
       try? await member.commit(batch.map { CommittedOffset($0.partition, offset: $0.end) })
     }
