@@ -6,7 +6,7 @@
 # posts, and its end once.
 #
 #   scripts/check signals          five rows; four minutes
-#   scripts/check signals --all    every row; ten minutes
+#   scripts/check signals --all    every row; ten minutes. As root, with a small file system as the disk of PostgreSQL
 #
 # Needs an installed Apache Kafka (see scripts/kafka), or it exits with 3.
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -34,6 +34,19 @@ logs() { tail -n 20 "$temporary"/*.log >&2; }
 
 if [ ${#rows[@]} -gt 0 ]; then
   clang -shared -fPIC -o "$temporary/clock.so" scripts/checks/signals/clock.c
+  # PostgreSQL starts later, with a file system of its own that ends with it.
+  if unshare --mount mount -t tmpfs tmpfs "$temporary" 2>"$temporary/mount.log"; then
+    create_postgres "$temporary/postgres"
+    mkdir "$temporary/small"
+    cat >"$temporary/database.sh" <<SH
+mount -t tmpfs -o size=8m,mode=700,uid=$(id -u postgres) tmpfs '$temporary/small' || exit
+exec ${postgres_as[*]} '$postgres_bin/postgres' -D '$temporary/postgres/data' -p $postgres_port -c fsync=off \
+  -c listen_addresses=127.0.0.1 -c unix_socket_directories=
+SH
+    rows+=(--database "$temporary/database.sh" --psql "$postgres_bin/psql" --port "$postgres_port")
+  else
+    note "skipped: the disk of PostgreSQL is full: a small file system cannot be mounted: $(<"$temporary/mount.log")"
+  fi
 fi
 
 say "Starting Kafka"

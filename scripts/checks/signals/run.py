@@ -1,9 +1,9 @@
 """Breaks a deployment in many ways, and checks what an operator is told. See scripts/check signals --help.
 
-usage: run.py --bin DIR --kafka SERVERS --directory DIR [--all]
+usage: run.py --bin DIR --kafka SERVERS --directory DIR [--all [--database SCRIPT --psql PROGRAM --port PORT]]
 
 A row says for each channel which text must appear within a minute after its stage is broken, or None if the channel has
-nothing to say about it.
+nothing to say about it. SCRIPT runs a PostgreSQL server at PORT in a mount namespace, with a small disk in DIR/small.
 """
 
 import argparse
@@ -28,8 +28,8 @@ import receiver  # noqa: E402
 LIMIT = 60
 # The seconds that a condition has to hold before it is posted.
 AFTER = 15
-# The seconds after which Kafka gives up a member that it does not hear from: `session.timeout.ms` of librdkafka.
-SESSION = 45
+# The seconds after which Kafka gives up a worker that it does not hear from: the longest session, that of a static member.
+SESSION = 18
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 parser = argparse.ArgumentParser()
@@ -37,6 +37,9 @@ parser.add_argument("--bin", required=True)
 parser.add_argument("--kafka", required=True)
 parser.add_argument("--directory", type=pathlib.Path, required=True)
 parser.add_argument("--all", action="store_true")
+parser.add_argument("--database")
+parser.add_argument("--psql")
+parser.add_argument("--port", type=int)
 arguments = parser.parse_args()
 directory = arguments.directory
 root = pathlib.Path(__file__).resolve().parents[3]
@@ -47,8 +50,9 @@ Row = collections.namedtuple("Row", ("name", "stage") + CHANNELS + ("gate",), de
 
 def told(kind, of, detail="", doctor=None):
     """What `status`, `doctor`, the console and an alert say about a condition."""
-    return (rf'"condition":"{kind}","of":"{of}","detail":"[^"]*{detail}',
-            doctor or rf'"check":"(conditions|workers)","result":"failure","of":"{of}","detail":"({kind}: )?[^"]*{detail}',
+    text = r'(?:[^"\\]|\\.)*'
+    return (rf'"condition":"{kind}","of":"{of}","detail":"{text}{detail}',
+            doctor or rf'"check":"(conditions|workers)","result":"failure","of":"{of}","detail":"({kind}: )?{text}{detail}',
             rf"<strong>{kind}:</strong> {of}: [^<]*{detail}", rf"{kind}: {of}: .*{detail}")
 
 
@@ -83,20 +87,22 @@ ROWS = [
     Row("Apple answers a worker 401", "workers",
         ("apple-401", r'Apple rejected a token'), *told("apple", "com.example.app/Sandbox", "401 to the calls of apple-401")),
     Row("Apple answers a worker 429", "workers", ("apple-429", r"Apple's rate limit is reached; calls are paused"),
-        r'"pauses":\[\{"endpoint":"getRefundHistory","bundleId":"com.example.app","environment":"Sandbox"',
-        r'"check":"apple","result":"[a-z]+","of":"com.example.app.*Production.*429',
+        r'"pauses":\[\{"endpoint":"getRefundHistory","bundleId":"com.example.app","environment":"Sandbox"', None,
         r"(?s)getRefundHistory</span>.{0,200}<td>apple-429</td>.{0,80}<td><time", None),
     Row("the clock of a worker is wrong", "workers", None, *told("clock", "clock/clock-0", "its clock is about 2h behind")),
     Row("an unknown notification type", "workers", None, *told("unknown-type", "BRAND_NEW", "1 notification")),
-    Row("Kafka is paused", "paused", ("console-[12]", r"Kafka"), r"(?i)kafka", r'"check":"cluster","result":"failure"',
-        r"Kafka has not answered for", r"kafka: cluster: Kafka does not answer", True),
-    Row("Kafka is stopped", "stopped", ("console-[12]", r"Connection refused"), r"Connection refused",
-        r'"check":"cluster","result":"failure"[^\n]*Connection refused', r"Kafka has not answered for",
-        r"kafka: cluster: Kafka does not answer"),
+    Row("the disk of PostgreSQL is full", "disk", ("postgres", r"beginning again.*53100.*free space"),
+        *told("postgres", "postgres", r"No space left on device \(SQLSTATE 53100\); free space")),
+    Row("Kafka is paused", "paused", ("console-[12]", r"reading from Kafka failed"), r"error: Kafka",
+        r'"check":"cluster","result":"failure"', r"Kafka has not answered for", r"kafka: cluster: Kafka does not answer", True),
+    Row("Kafka is stopped", "stopped", ("console-[12]", r"reading from Kafka failed.*Connection refused"),
+        r"error: Kafka.*Connection refused", r'"check":"cluster","result":"failure"[^\n]*Connection refused',
+        r"Kafka has not answered for", r"kafka: cluster: Kafka does not answer"),
 ]
 # Rows that only the doctor can tell.
-ROWS += [Row("Apple answers the doctor 401", "together", None, None,
-             r'"check":"apple","result":"[a-z]+","of":"com.example.app.*Sandbox.*401', None, None)]
+ROWS += [Row(f"Apple answers the doctor {status}", "together", None, None,
+             rf'"check":"apple","result":"[a-z]+","of":"com.example.app.*{environment}.*{status}', None, None)
+         for environment, status in (("Sandbox", 401), ("Production", 429))]
 
 # A mistake in the configuration or on the command line → what the command says. No process starts with the first ones.
 MISTAKES = [
@@ -240,6 +246,13 @@ def run(*words, path):
     return done.stdout + done.stderr
 
 
+began = time.monotonic()
+
+
+def say(text):
+    print(f"{text} ({time.monotonic() - began:.0f} s)")
+
+
 def wait(what, holds, limit=LIMIT):
     end = time.monotonic() + limit
     while not holds():
@@ -261,6 +274,12 @@ def texts():
 outputs = {"status": "", "doctor": "", "console": ""}
 consoles = {}
 asking = {}
+
+
+def ask_again():
+    """Ends the commands: one that has begun can wait for a minute for a Kafka that was there."""
+    for process in list(asking.values()):
+        process.kill()
 
 
 def ask(command, *options, path):
@@ -296,9 +315,10 @@ class Stage:
         self.alerts = len(texts())
         self.found = collections.defaultdict(dict)
         self.began = time.monotonic()
-        # A command that has begun can wait for a minute for a Kafka that was there.
-        for process in asking.values():
-            process.kill()
+        told = [f"{row.name}: {channel}" for row in self.rows for channel, text in outputs.items()
+                if getattr(row, channel) is not None and re.search(getattr(row, channel), text)]
+        if told:
+            sys.exit("told before it is broken: " + "; ".join(told))
 
     def text(self, channel, wanted):
         if channel == "alert":
@@ -342,8 +362,9 @@ class Stage:
             sys.exit("not within a minute: " + "; ".join(late))
 
 
-def simulate(name, port, root_file, *options):
+def simulate(name, port, root_file, *options, count=12):
     scenario = (directory / "scenario.yaml").read_text().replace("127.0.0.1:1/", f"127.0.0.1:{port}/")
+    scenario = scenario.replace("count: 12", f"count: {count}")
     (directory / f"{name}.scenario.yaml").write_text(scenario)
     with open(directory / f"{name}.log", "w") as output:
         return subprocess.Popen(
@@ -368,6 +389,35 @@ def keep_ending(path):
     start("again", "millrace-worker", "again", path=path)
 
 
+def sql(text):
+    done = subprocess.run(
+        [arguments.psql, "-h", "127.0.0.1", "-p", str(arguments.port), "-U", "postgres", "-v", "VERBOSITY=verbose", "-c", text],
+        capture_output=True, text=True)
+    return done.stdout + done.stderr
+
+
+def start_database():
+    with open(directory / "database.log", "w") as output:
+        children["database"] = subprocess.Popen(
+            ["unshare", "--mount", "sh", arguments.database], stdout=output, stderr=output, stdin=subprocess.DEVNULL)
+    wait("PostgreSQL", lambda: "(1 row)" in sql("SELECT 1"))
+
+
+def fill_disk():
+    """Fills the disk of the tables, down to the last page."""
+    for rows in (1000, 10, 1):
+        text = f"INSERT INTO filler SELECT repeat('x', 8000) FROM generate_series(1, {rows})"
+        while "53100" not in (answer := sql(text)):
+            if "INSERT" not in answer:
+                sys.exit(f"the disk cannot be filled: {answer}")
+
+
+def unwritten(path):
+    """Returns the topics that have records which are not in the database."""
+    lines = [json.loads(line) for line in run("postgres", "status", "--json", path=path).splitlines() if line[:1] == "{"]
+    return [line["topic"] for line in lines if "topic" in line and line["lag"] != 0] if len(lines) > 1 else ["?"]
+
+
 def main():
     (directory / "secret").write_text(SECRET + "\n")
     openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "5", "-subj", "/CN=localhost", "-keyout",
@@ -383,13 +433,14 @@ def main():
             "webhook": {"url": f"{here}/alerts", "secretFile": str(directory / "secret")}, "after": f"{AFTER}s",
             "lag": "5s"},
         console={"proxy": "none"},
-        postgres={"url": f"postgresql://postgres@127.0.0.1:{free_port()}/postgres"},
+        postgres={"url": f"postgresql://postgres@127.0.0.1:{arguments.port or free_port()}/postgres"},
         ingress={"tls": {"certificate": str(directory / "tls.pem"), "key": str(directory / "tls.key")}},
         apps=[{"bundleId": "com.example.app", "appAppleId": 1234567890, "api": api}])
     print(run("topics", "apply", "--yes", path=plain).strip().splitlines()[-1])
 
     # Refunds, the events of the refunds worker, and a deployment that works.
-    first = simulate("simulator", port, directory / "root.pem")
+    chain = directory / "chain.pem"
+    first = simulate("simulator", port, directory / "root.pem", "--rate", "600", "--write-chain", str(chain))
     wait("the simulator's root", (directory / "root.pem").exists)
     start("ingress", "millrace-ingress", path=plain)
     start("refunds", "millrace-refunds", path=plain)
@@ -406,6 +457,7 @@ def main():
     wait("the events of the refunds", lambda: lag("refunds") == 0)
 
     # Everything is broken from here on.
+    say("a deployment that works")
     print(f"{'broken':32}" + "".join(f"{channel:>8}" for channel in CHANNELS))
     stage = Stage("together")
     children["refunds"].kill()
@@ -461,8 +513,8 @@ def main():
         if not found_it:
             sys.exit(f"{what}: {said[-2000:]}")
 
-    # Each once, by one console.
-    time.sleep(AFTER + 5)
+    # Each once, by one console. That the receiver has an alert is on the topic soon after.
+    time.sleep(5)
     posts = [(post["type"], post["data"]["condition"], post["data"]["of"]) for _, post in Answers.alerts]
     repeated = [post for post, count in collections.Counter(posts).items() if count > 1 and post[1] != "lag"]
     if repeated:
@@ -475,7 +527,7 @@ def main():
     if not poster:
         sys.exit("status does not say which console posts")
     poster = poster[1]
-    print(f"{len(posts)} alerts, each once, at last by {poster}")
+    say(f"{len(posts)} alerts, each once, at last by {poster}")
 
     # The other console continues, and posts nothing again.
     children[poster].kill()
@@ -495,7 +547,34 @@ def main():
     repeated = [post for post, count in collections.Counter(all_posts()).items() if count > 1 and post[1] != "lag"]
     if repeated:
         sys.exit(f"after kill -9 posted again: {repeated}")
-    print(f"kill -9 of {poster}: {other} continues, no alert is repeated, and the end of the killed worker is posted")
+    say(f"kill -9 of {poster}: {other} continues, no alert is repeated, and the end of the killed worker is posted")
+
+    if arguments.database:
+        # PostgreSQL answers again, with a small disk. Then it is full, and rows have to be written. A writer that finds no
+        # schema ends, so it starts again with one.
+        children["postgres"].terminate()
+        children["postgres"].wait()
+        start_database()
+        sql(f"CREATE TABLESPACE small LOCATION '{directory}/small'")
+        sql("ALTER DATABASE postgres SET default_tablespace = small")
+        print(run("postgres", "migrate", path=operator).strip().splitlines()[-1])
+        start("postgres", "millrace-postgres", path=operator)
+        ended = ("alert.resolved", "postgres", "postgres")
+        wait("the end of the alert about PostgreSQL", lambda: ended in all_posts())
+        sql("CREATE TABLE filler (text text)")
+        sql("ALTER TABLE filler ALTER text SET STORAGE PLAIN")
+        fill_disk()
+        stage = Stage("disk")
+        simulate("refunder", port, directory / "root.pem", "--rate", "600", "--seed", "2", "--chain", str(chain), count=60)
+        stage.end()
+        # Longer than the longest wait between two attempts: no attempt ends the alert.
+        time.sleep(AFTER)
+        if all_posts().count(ended) > 1:
+            sys.exit("the alert about the full disk ended before the rows were written")
+        sql("DROP TABLE filler")
+        wait("the end of the alert about the full disk", lambda: all_posts().count(ended) == 2)
+        wait("the rows that found no space", lambda: not unwritten(operator))
+        say("a free disk: the writer continues without a restart, and its alert ends")
 
     # While Kafka is away, only that is posted.
     # Records of an open circuit move to retry topics, so the lag of these workers comes and goes. What is counted for 15
@@ -514,19 +593,22 @@ def main():
         # That the receiver has the last alert is on the topic by then. Otherwise the next poster would have to repeat it.
         time.sleep(5)
         before, told_before = steady(), about_kafka()
-        subprocess.run([*kafka, breaking, str(directory / "kafka"), "1"], check=True)
         stage = Stage(name)
+        subprocess.run([*kafka, breaking, str(directory / "kafka"), "1"], check=True)
+        ask_again()
         stage.end()
         # Longer than the sessions: every worker loses its membership, and joins again.
         wait("the end of all sessions", lambda: time.monotonic() > stage.began + SESSION + 10)
         subprocess.run([*kafka, mending, str(directory / "kafka"), "1"], check=True)
         wait("status after the outage", lambda: '"conditions":' in outputs["status"])
-        time.sleep(3 * AFTER)
+        # What holds since Kafka answers again would be posted with this, and what begins soon after, a little later.
+        wait("the end of the alert about Kafka", lambda: len(about_kafka()) > len(told_before) + 1)
+        time.sleep(AFTER)
         if steady() != before:
             sys.exit(f"posted because Kafka was away: {steady()[len(before):]}")
         if about_kafka() != told_before + ["alert.firing", "alert.resolved"]:
             sys.exit(f"posted about Kafka: {about_kafka()[len(told_before):]}")
-        print(f"Kafka {name} and back: one alert and its end, no other alert begins or ends")
+        say(f"Kafka {name} and back: one alert and its end, no other alert begins or ends")
 
     # A receiver that answers 410 is in the log, in status and in doctor, and gets the alert later.
     Answers.status = 410
@@ -539,14 +621,14 @@ def main():
     Answers.status = 204
     again = ("alert.firing", "worker-not-running", "refunds")
     wait("the delayed alert", lambda: collections.Counter(all_posts())[again] == 2)
-    print("410 to an alert: in log, status and doctor; posted when the receiver answered again")
+    say("410 to an alert: in log, status and doctor; posted when the receiver answered again")
 
     # Without a console, nothing is posted, and status and doctor say so.
     children[other].send_signal(signal.SIGTERM)
     children[other].wait()
     wait("status without a poster", lambda: '"alerts":{}' in outputs["status"])
     wait("doctor without a poster", lambda: "no process posts alerts" in outputs["doctor"])
-    print("no console: status and doctor say that no process posts alerts")
+    say("no console: status and doctor say that no process posts alerts")
 
 
 try:
