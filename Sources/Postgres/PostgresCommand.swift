@@ -95,10 +95,11 @@ extension PostgresCommand {
     @OptionGroup var process: ProcessOptions
 
     @Flag(help: "Print JSON lines on a terminal, too.") var json = false
+    @Flag(help: "Show only the schema's version. This asks the database and not Kafka.") var schema = false
 
     func run() async throws {
       try await process.run("millrace-postgres") { configuration in
-        try await PostgresStatus(configuration).print(asJSON: json || isatty(1) == 0)
+        try await PostgresStatus(configuration).print(asJSON: json || isatty(1) == 0, onlySchema: schema)
         return .success
       }
     }

@@ -18,7 +18,8 @@ struct PostgresStatus {
   init(_ configuration: MillraceConfiguration) { self.configuration = configuration }
 
   /// Prints the version of the schema, and a line for each topic.
-  func print(asJSON: Bool) async throws {
+  /// - Parameter onlySchema: Whether to print only the version, for which Kafka is not needed.
+  func print(asJSON: Bool, onlySchema: Bool) async throws {
     let settings = configuration.postgres
     let connection = try await PostgresConnection.open(settings, application: "millrace-postgres status")
     let migrator = Migrator(connection, schema: settings.schema)
@@ -33,7 +34,7 @@ struct PostgresStatus {
       let note = version == migrator.newest ? "" : ", and this program needs \(migrator.newest)"
       Swift.print("schema \(settings.schema), version \(version)\(note)")
     }
-    guard version > 0 else { return }
+    guard version > 0, !onlySchema else { return }
     for line in try await lines(connection) {
       if asJSON {
         Swift.print(

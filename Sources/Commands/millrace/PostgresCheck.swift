@@ -14,7 +14,7 @@ enum PostgresCheck {
     }
     let process = Process()
     process.executableURL = URL(filePath: program)
-    process.arguments = ["status", "--json"] + (configuration.file.map { ["--config", $0] } ?? [])
+    process.arguments = ["status", "--schema", "--json"] + (configuration.file.map { ["--config", $0] } ?? [])
     let errors = Pipe()
     (process.standardOutput, process.standardError) = (FileHandle.nullDevice, errors)
     do { try process.run() } catch {
