@@ -532,8 +532,8 @@ def main():
     # The other console continues, and posts nothing again.
     children[poster].kill()
     other = "console-2" if poster == "console-1" else "console-1"
-    wait("the other console posts", lambda: "this process posts alerts" in log(other))
     start("refunds", "millrace-refunds", path=plain)
+    wait("the other console posts", lambda: "this process posts alerts" in log(other))
     resolved = ("alert.resolved", "worker-not-running", "refunds")
 
     def all_posts():
@@ -597,6 +597,8 @@ def main():
         subprocess.run([*kafka, breaking, str(directory / "kafka"), "1"], check=True)
         ask_again()
         stage.end()
+        if arguments.database and '"check":"postgres","result":"good"' not in outputs["doctor"]:
+            sys.exit(f"the doctor does not find PostgreSQL good while Kafka is {name}: {outputs['doctor'][-4000:]}")
         # Longer than the sessions: every worker loses its membership, and joins again.
         wait("the end of all sessions", lambda: time.monotonic() > stage.began + SESSION + 10)
         subprocess.run([*kafka, mending, str(directory / "kafka"), "1"], check=True)
@@ -612,7 +614,7 @@ def main():
 
     # A receiver that answers 410 is in the log, in status and in doctor, and gets the alert later.
     Answers.status = 410
-    children["refunds"].kill()
+    children["refunds"].terminate()
     wait("the log of the refused alert", lambda: "an alert could not be posted" in log(other))
     wait("status about the receiver", lambda: '"problem":"answered 410"' in outputs["status"])
     wait("doctor about the receiver",
