@@ -5,8 +5,8 @@
 # alerts at a real HTTP receiver have to say. Two consoles run: each alert must arrive once, also after kill -9 of the one that
 # posts, and its end once.
 #
-#   scripts/check signals          five rows; four minutes
-#   scripts/check signals --all    every row; ten minutes. As root, with a small file system as the disk of PostgreSQL
+#   scripts/check signals          five rows; three minutes
+#   scripts/check signals --all    every row; seven minutes. As root, with a small file system as the disk of PostgreSQL
 #
 # Needs an installed Apache Kafka (see scripts/kafka), or it exits with 3.
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
