@@ -76,7 +76,7 @@ import Testing
     arguments: [
       ("53100", "free space"), ("42501", "grant this user"), ("08006", "see the database's log"),
       ("", "check postgres.url"),
-      ("53200", "see the database's log"),
+      ("53200", "see the database's log"), (PostgresError.fenced, "none"),
     ])
   func `the remedy fits the cause`(code: String, remedy: String) {
     let error = PostgresError(code: code, operation: "write events", message: "m", isConnectionLost: false)

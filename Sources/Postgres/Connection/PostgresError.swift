@@ -33,6 +33,7 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
 
   /// The action to take.
   package var remedy: String {
+    if code == Self.fenced { return "none: another process has written the same records" }
     if code == "53100" {
       return "free space on the disk of the database, or enlarge it; the rows are written without a restart"
     }
