@@ -80,6 +80,26 @@ import Testing
     }
   }
 
+  @Test func `the purchase that a body claims leads to its timeline, and the timeline to the body`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      let key = "2000000000000001"
+      let body = QuarantineRecord(
+        value: Array(#"{"notification_type":"REFUND","original_transaction_id":"\#(key)"}"#.utf8), version: .v1,
+        reason: .appNotConfigured, receivedAt: Deployment.now)
+      try Self.write([body], to: stage)
+      let list = try await stage.text("/quarantine")
+      #expect(list.contains(">Transaction<") && list.contains(">\(key)<"), "\(list)")
+      let page = try await stage.text("/quarantine/\(body.id)")
+      #expect(page.contains("<dt>Claims the transaction</dt>") && page.contains("href=\"/timeline?id=\(key)\""))
+      let timeline = try await stage.text("/timeline?id=\(key)")
+      #expect(timeline.contains("1 body of the quarantine claims it, unverified: \(body.id.prefix(16))"), "\(timeline)")
+      #expect(try await !stage.text("/timeline?id=2000000000000002").contains("quarantined"))
+      let answer = try await stage.ask("/timeline?id=hello")
+      let problem = String(buffer: try await answer.body.collect(upTo: 1 << 20))
+      #expect(answer.status == .badRequest && problem.contains("not a transaction, order, token or notification id"))
+    }
+  }
+
   @Test func `a resubmission writes what is admitted now, and records who wanted it and why`() async throws {
     try await Self.run { (stage) async throws in
       try Self.write([Self.known(1), Self.known(2), Self.forged], to: stage)

@@ -235,6 +235,28 @@ import Testing
     #expect(facts("renewal-extensions").allSatisfy { $0 == nil })
   }
 
+  @Test func `a record that could not be verified is a dead letter, although the ledger has no entry of it`()
+    async throws
+  {
+    func at(_ second: Int64) -> Timestamp { Deployment.now - .seconds(1_000 - second) }
+    let lane = Murmur2.partition(of: Array(key.utf8), among: Deployment.lanes)
+    let topic = "appstore.notifications.refunds"
+    // The second letter is about another record that claims the id of a notification.
+    for (number, first) in [(1, "0"), (2, "7")] {
+      try log.append(Written.notification("n\(number)", key: key, at: at(Int64(number))))
+      var letter = Written.deadLetter("n\(number)", key: key, reason: "unverified", at: at(Int64(number)))
+      letter.headers += [
+        RecordHeader("millrace-first-topic", topic), RecordHeader("millrace-first-partition", "\(lane)"),
+        RecordHeader("millrace-first-offset", first),
+      ]
+      try log.append(letter)
+    }
+    try await commit([TopicPartition(topic: topic, partition: lane): 2], as: topics.group(of: "refunds"))
+    let entries = try await timeline().entries.filter { $0.kind == .notification }
+    let outcomes = entries.reversed().map { entry in entry.facts.first { $0.name == "refunds" }?.value }
+    #expect(outcomes == ["dead letter", "read; its ledger has no outcome"])
+  }
+
   @Test func `a reader that disconnects ends the reading`() async throws {
     for number in 0..<30_000 {
       try log.append(

@@ -66,6 +66,8 @@ struct CommandLineTests {
       (["listen", "--limit", "0"], "--limit"),
       (["listen", "--family", "nonsense"], "--family"),
       (["quarantine", "resubmit"], "--all"),
+      (["timeline", "hello"], "error: hello: not a transaction, order, token or notification id"),
+      (["subscriptions", "show", " , "], "not a transaction, order, token or notification id"),
       (["embedded-cluster", "--brokers", "0"], "--brokers"),
       (["api", "history", "1", "--limit", "0"], "--limit"),
       (["api", "history", "1", "--type", "Consumable"], "auto-renewable"),

@@ -11,28 +11,34 @@ struct CustomerLookup {
   /// One state for each key; one without a row if nothing names the id.
   let states: [CustomerState]
 
-  /// - Throws: The errors of `CustomerSearch.find(_:)`.
-  init(_ given: String, _ configuration: MillraceConfiguration, _ console: Console) async throws {
-    // Pasted from a mail or a log.
-    let id = String(given.filter { !$0.isWhitespace && $0 != "{" && $0 != "}" })
-    guard !id.isEmpty else {
-      throw OperationError(
-        .usage, "the id is empty", at: "id",
-        remedy: "give a transaction, an order, an appAccountToken or a notification")
-    }
+  /// - Parameter readsQuarantine: Whether the quarantine is read even if every key has a row.
+  /// - Throws: The errors of `CustomerSearch.id(_:)` and `CustomerSearch.find(_:)`.
+  init(
+    _ given: String, readsQuarantine: Bool = false, _ configuration: MillraceConfiguration, _ console: Console
+  ) async throws {
+    let id = try CustomerSearch.id(given)
     log = try await configuration.connect(console)
     let clock = MillraceClock(configuration.clock)
     let apple = CustomerSearch.asking(configuration, clock: clock) { console.err.note($0) }
     let search = CustomerSearch(
       in: log, prefix: configuration.topics.prefix, apple: apple, note: { console.noteOnce($0) })
-    let customer = try await search.find(id) ?? CustomerSearch.Customer(keys: [id])
+    let customer = try await search.find(id) ?? CustomerSearch.Customer(keys: [id], finding: .absent)
     if let relation = customer.relation {
       console.err.note("The \(relation) belongs to \(customer.keys.joined(separator: ", ")).")
     }
     let marks = try await Self.marks(configuration, log, console)
     var states: [CustomerState] = []
     for key in customer.keys {
-      states.append(CustomerState(key: key, row: try await search.row(of: key), erasedAt: marks.time(of: key)))
+      states.append(
+        CustomerState(
+          key: key, row: try await search.row(of: key), erasedAt: marks.time(of: key), finding: customer.finding))
+    }
+    if readsQuarantine || states.contains(where: { $0.row == nil }) {
+      let found = try await search.quarantined(claiming: customer.keys)
+      for index in states.indices {
+        let key = states[index].key
+        states[index].quarantined = found.filter { $0.names(key) }
+      }
     }
     self.states = states
   }

@@ -65,10 +65,7 @@ struct SubscriptionsCommand: AsyncParsableCommand {
           }
         }
         for state in lookup.states where state.row == nil {
-          console.err.note(
-            state.erasedAt.map { "The customer \(TerminalText.safe(state.key)) was erased at \($0.rfc3339)." }
-              ?? "There is no subscription or purchase \(TerminalText.safe(state.key)). If it is from before Millrace, "
-              + "import it: millrace subscriptions import")
+          console.err.note(TerminalText.safe(state.explanation))
         }
         return lookup.states.contains { $0.row != nil } ? .success : .failure
       }

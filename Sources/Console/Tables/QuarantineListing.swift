@@ -54,8 +54,6 @@ struct QuarantineListing: Sendable {
 extension QuarantineEntry {
   var reasonText: String { reason?.rawValue ?? "unknown" }
   var link: String { Link.to(["quarantine", id]) }
-  /// The beginning of the ID, as `millrace quarantine list` prints it.
-  var shortID: String { String(id.prefix(16)) }
 
   /// Advice about the reason.
   var remedy: HTML {

@@ -30,6 +30,8 @@ package struct TimelineEntry: Sendable, Hashable {
   var payload: String?
   /// The key of a dead letter; nil for other entries.
   var letter: DeadLetterKey?
+  /// The record that a dead letter is about; nil for other entries.
+  var first: RecordPosition?
   /// `ce_id` of a notification or an event; nil for other entries.
   var id: String?
   /// The delays that the entry belongs to; nil for other entries.
@@ -168,7 +170,7 @@ package struct TimelineBuilder: Sendable {
   private func dead(_ record: ConsumerRecord, _ worker: String) -> TimelineEntry? {
     guard let letter = DeadLetterEntry(record, of: worker) else { return nil }
     var entry = entry(record, .dead, letter.reason, worker)
-    entry.letter = letter.key
+    (entry.letter, entry.first) = (letter.key, letter.first)
     entry.say("type", title(record))
     entry.say("what", String(letter.detail.prefix(DeadLetterIndex.maximumDetail)))
     entry.say("attempts", "\(letter.attempts)")

@@ -49,6 +49,7 @@ package struct TimelineReader: Sendable {
       if let step = merge.step {
         let found = try await read(step, sources[step.partition.topic])
         merge.add(step, found.entries, oldest: found.oldest)
+        outcomes.add(deadLetters: found.entries)
         if case .ledger(let worker)? = sources[step.partition.topic] { outcomes.add(older: found.ledger, of: worker) }
         scanned += Int64(step.offsets.count)
         try await send(.progress(scanned: scanned, left: merge.unread))

@@ -15,6 +15,9 @@ struct WorkerOutcomes: Sendable {
 
   private var positions: [String: Position] = [:]
   private var ledgers: [String: LedgerOutcomes] = [:]
+  /// The records that each worker gave up on. The ledger has no entry of a record that the worker could not decode or
+  /// verify, because such a record only claims its id.
+  private var gaveUp: [String: Set<RecordPosition>] = [:]
   private static let timeout = Duration.seconds(10)
 
   /// Reads the offsets that each worker's group has committed. A group that refuses is unknown.
@@ -47,6 +50,14 @@ struct WorkerOutcomes: Sendable {
     ledgers[worker, default: LedgerOutcomes()].add(older: outcomes)
   }
 
+  /// Adds the dead letters among older entries.
+  mutating func add(deadLetters entries: [TimelineEntry]) {
+    for entry in entries {
+      guard let letter = entry.letter, let first = entry.first else { continue }
+      gaveUp[letter.worker, default: []].insert(first)
+    }
+  }
+
   /// Adds a fact for each worker that reads the record's topic.
   func complete(_ entry: inout TimelineEntry) {
     guard let id = entry.id else { return }
@@ -57,6 +68,7 @@ struct WorkerOutcomes: Sendable {
       case (.delayed(let attempts)?, _):
         entry.say(worker, attempts == 0 ? "waits" : "waits after \(HumanText.count(attempts, "attempt"))")
       case (.dead?, _): entry.say(worker, "dead letter")
+      case (nil, _) where gaveUp[worker]?.contains(entry.position) ?? false: entry.say(worker, "dead letter")
       case (nil, .unknown(let error)): entry.say(worker, "not known: \(error.reason)")
       case (nil, .committed(let offsets)):
         // A worker has no offset in topics that it does not read.

@@ -38,12 +38,13 @@ struct QuarantineListView: Sendable {
     let rows = listing.entries.map { entry -> HTML in
       let box: HTML =
         context.visitor.mayAct
-        ? "<td><input type=\"checkbox\" name=\"item\" value=\"\(entry.id)\" aria-label=\"Select \(entry.shortID)\"></td>"
+        ? "<td><input type=\"checkbox\" name=\"item\" value=\"\(entry.id)\" aria-label=\"Select \(entry.shownID)\"></td>"
         : ""
       return """
         <tr>\(box)<td>\(entry.lastSeen.map { Words.relative($0, now: listing.now) } ?? "–")</td>
-        <th scope="row"><a href="\(entry.link)"><span class="code">\(entry.reasonText)</span></a><span class="sub code">\(entry.shortID)</span></th>
+        <th scope="row"><a href="\(entry.link)"><span class="code">\(entry.reasonText)</span></a><span class="sub code">\(entry.shownID)</span></th>
         <td class="extra">\(Words.breakable(entry.type ?? ""))</td><td>\(entry.bundleId ?? "")</td>
+        <td class="extra code">\(entry.claims.originalTransactionID ?? "")</td>
         <td class="extra">\(entry.environment ?? "")</td><td class="num extra">\(Words.count(entry.count))</td>
         <td class="num">\(HumanText.size(entry.size))</td></tr>
         """
@@ -52,7 +53,8 @@ struct QuarantineListView: Sendable {
       (context.visitor.mayAct ? [.init("Select")] : [])
       + [
         .init("Last seen"), .init("Reason"), .init("Type", isExtra: true), .init("App"),
-        .init("Environment", isExtra: true), .init("Times", isNumber: true, isExtra: true),
+        .init("Transaction", isExtra: true), .init("Environment", isExtra: true),
+        .init("Times", isNumber: true, isExtra: true),
         .init("Size", isNumber: true),
       ]
     let table = Layout.table("Bodies in the quarantine, the newest first", columns, rows)
@@ -90,7 +92,7 @@ struct QuarantineBodyView: Sendable {
 
   var page: HTML {
     Layout.page(
-      "Quarantined body \(entry.shortID)", context,
+      "Quarantined body \(entry.shownID)", context,
       """
       <p class="crumbs"><a href="/quarantine">Quarantine</a></p>
       <h1><span class="code">\(entry.reasonText)</span></h1>
@@ -104,7 +106,7 @@ struct QuarantineBodyView: Sendable {
   private var action: HTML {
     guard context.visitor.mayAct else {
       return """
-        <p class="nothing">Read-only. Use the command line: <code>millrace quarantine resubmit --id \(entry.shortID)</code></p>
+        <p class="nothing">Read-only. Use the command line: <code>millrace quarantine resubmit --id \(entry.shownID)</code></p>
         """
     }
     return """
@@ -117,6 +119,13 @@ struct QuarantineBodyView: Sendable {
     let all: [(HTML, HTML?)] = [
       ("Claims the type", entry.type.map { "\($0)" }),
       ("Claims the app", entry.bundleId.map { "\($0), \(entry.environment ?? "")" }),
+      (
+        "Claims the transaction",
+        entry.claims.originalTransactionID.map {
+          "<a class=\"code\" href=\"\(Link.to(["timeline"], [("id", $0)]))\">\($0)</a>"
+        }
+      ),
+      ("Claims the notification", entry.claims.notificationID.map { "<span class=\"code\">\($0)</span>" }),
       ("Posted to", "/\(entry.version.rawValue)"), ("Size", "\(HumanText.size(entry.size))"),
       ("First seen", entry.firstSeen.map { "\(Words.exact($0)), \(Words.relative($0, now: now))" }),
       ("Last seen", entry.lastSeen.map { "\(Words.exact($0)), \(Words.relative($0, now: now))" }),
@@ -150,7 +159,7 @@ struct ResubmissionView: Sendable {
     let count = entries.count
     let rows = entries.prefix(Self.shown).map { entry -> HTML in
       """
-      <tr><th scope="row"><a class="code" href="\(entry.link)">\(entry.reasonText)</a><span class="sub code">\(entry.shortID)</span></th>
+      <tr><th scope="row"><a class="code" href="\(entry.link)">\(entry.reasonText)</a><span class="sub code">\(entry.shownID)</span></th>
       <td class="extra">\(Words.breakable(entry.type ?? ""))</td><td>\(entry.bundleId ?? "")</td>
       <td>\(entry.lastSeen.map { Words.relative($0, now: now) } ?? "–")</td></tr>
       """

@@ -205,28 +205,34 @@ struct ConsoleResponder: HTTPResponder {
     // Reading starts only after a click in this console or a typed address. Links from other sites show the form,
     // filled in.
     guard origin == .console || origin == .user else { return Answers.page(view.question) }
+    let id: String
+    do throws(OperationError) { id = try CustomerSearch.id(view.subject) } catch {
+      throw Denial.malformed("this is \(error.what)")
+    }
     let admission = try await admission()
     let since = real.wallTime - .seconds(Int64(days) * 86_400)
     return Answers.stream("text/html; charset=utf-8", of: request) { [self] writer in
       defer { admission.end() }
-      try await withTaskExecutorPreference(scanning) { try await write(view, since: since, to: &writer) }
+      try await withTaskExecutorPreference(scanning) { try await write(view, of: id, since: since, to: &writer) }
     }
   }
 
   /// Writes a timeline as it is read.
   private func write(
-    _ view: TimelineView, since: Timestamp, to writer: inout any ResponseBodyWriter
+    _ view: TimelineView, of id: String, since: Timestamp, to writer: inout any ResponseBodyWriter
   ) async throws {
     try await writer.write(view.beginning.text)
     var (shown, scanned, hasBegun) = (0, Int64(0), false)
     do {
       let log = try await log()
       let search = CustomerSearch(in: log, prefix: topics.prefix, apple: apple)
-      let customer = try await search.find(view.subject) ?? .init(keys: [view.subject])
+      let customer = try await search.find(id) ?? .init(keys: [id], finding: .absent)
       guard let key = customer.keys.first, customer.keys.count == 1 else {
         return try await writer.write(view.choice(customer.keys, relation: customer.relation).text)
       }
-      let state = CustomerState(key: key, row: try await search.row(of: key), erasedAt: try await erasure(key))
+      let state = CustomerState(
+        key: key, row: try await search.row(of: key), erasedAt: try await erasure(key), finding: customer.finding,
+        quarantined: try await search.quarantined(claiming: [key]))
       try await writer.write(view.start(state, relation: customer.relation, now: clock.wallTime).text)
       hasBegun = true
       let builder = TimelineBuilder(topics: topics, subject: key, showsPayloads: showsPayloads)
@@ -249,7 +255,8 @@ struct ConsoleResponder: HTTPResponder {
     } catch {
       // Errors of the connection to the browser cannot be shown; writing fails again.
       logger.warning("could not read a timeline", metadata: ["error": "\(error)"])
-      try await writer.write(view.broken("\(error)", inList: hasBegun).text)
+      let words = FailureReport(error).lines.joined(separator: " ")
+      try await writer.write(view.broken(words, inList: hasBegun).text)
     }
   }
 

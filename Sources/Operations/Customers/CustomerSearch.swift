@@ -18,21 +18,30 @@ package struct CustomerSearch: Sendable {
     case uuid
     /// Letters and digits: an order ID, such as `MK5TTTVWJH`.
     case order
+    /// A SHA-256 digest: the id of a version 1 notification.
+    case digest
 
-    /// Recognizes the form; nil for any other text, which can only be a key.
+    /// Recognizes the form; nil for any other text.
     package init?(_ id: String) {
       let bytes = Array(id.utf8)
       let parts = id.split(separator: "-", omittingEmptySubsequences: false)
-      if !bytes.isEmpty, bytes.allSatisfy({ (48...57).contains($0) }) {
+      if (1...Self.maximumDigits).contains(bytes.count), bytes.allSatisfy({ (48...57).contains($0) }) {
         self = .transaction
-      } else if parts.map(\.utf8.count) == [8, 4, 4, 4, 12], id.allSatisfy({ $0 == "-" || $0.isHexDigit }) {
+      } else if parts.map(\.utf8.count) == [8, 4, 4, 4, 12], Form.isHexadecimal(parts.joined()) {
         self = .uuid
       } else if (8...16).contains(bytes.count), bytes.allSatisfy({ (48...57).contains($0) || (65...90).contains($0) }) {
         self = .order
+      } else if bytes.count == 64, Form.isHexadecimal(id) {
+        self = .digest
       } else {
         return nil
       }
     }
+
+    /// More digits than any transaction has.
+    private static let maximumDigits = 31
+
+    static func isHexadecimal(_ text: String) -> Bool { text.allSatisfy { $0.isASCII && $0.isHexDigit } }
   }
 
   /// The result of a search.
@@ -41,9 +50,23 @@ package struct CustomerSearch: Sendable {
     package var keys: [String]
     /// The kind of the id, such as `appAccountToken`; nil if it is the key itself.
     package var relation: String?
+    /// Whether anything names the keys.
+    package var finding: Finding
 
     /// Creates a result.
-    package init(keys: [String], relation: String? = nil) { (self.keys, self.relation) = (keys, relation) }
+    package init(keys: [String], relation: String? = nil, finding: Finding = .found) {
+      (self.keys, self.relation, self.finding) = (keys, relation, finding)
+    }
+  }
+
+  /// Whether anything names a key.
+  package enum Finding: Sendable, Hashable {
+    /// A row, a notification or Apple names it.
+    case found
+    /// No row or notification names it, and Apple does not know it or was not asked.
+    case absent
+    /// No row or notification names it, and Apple's answer failed with this problem.
+    case unanswered(String)
   }
 
   /// Asks Apple for the original transactions of a transaction or an order; empty if Apple knows none.
@@ -78,6 +101,7 @@ package struct CustomerSearch: Sendable {
     case .transaction?: try await find(transaction: id)
     case .uuid?: try await find(uuid: id)
     case .order?: try await find(order: id)
+    case .digest?: try await find(notification: id)
     case nil: nil
     }
   }
@@ -86,27 +110,34 @@ package struct CustomerSearch: Sendable {
     if let row = try await row(of: id) { return customer([row.text("originalTransactionId") ?? id], id, "transaction") }
     let keys = try await keys(of: "transactionId", id)
     if !keys.isEmpty { return customer(keys, id, "transaction") }
+    var problem: APIError?
     if let apple {
       do {
         let keys = try await apple(id, .transaction)
         if !keys.isEmpty { return customer(keys, id, "transaction") }
       } catch let error as APIError {
+        problem = error
         note("\(error); reading the notifications")
       }
     }
     var selection = RecordSelection()
     selection.transactions = [id]
     let matcher = RecordMatcher(selection)
-    return try await key(where: nil) { matcher.matches($0) }.map { customer([$0], id, "transaction") }
+    if let key = try await key(where: nil, { matcher.matches($0) }) { return customer([key], id, "transaction") }
+    return problem.map { Customer(keys: [id], finding: .unanswered("\($0)")) }
   }
 
   private func find(uuid id: String) async throws -> Customer? {
     var keys = try await keys(of: "appAccountToken", id)
     if !keys.isEmpty { return customer(keys, id, "appAccountToken") }
-    let ids = HeaderFilter(["ce_id": [id, id.lowercased(), id.uppercased()].map { Array($0.utf8) }])
-    if let key = try await key(where: ids, { _ in true }) { return customer([key], id, "notification") }
+    if let customer = try await find(notification: id) { return customer }
     keys = try await transactions(of: id, in: NotificationFamily.all.map(\.topic)) { _ in }
     return keys.isEmpty ? nil : customer(keys, id, "appAccountToken")
+  }
+
+  private func find(notification id: String) async throws -> Customer? {
+    let ids = HeaderFilter(["ce_id": [id, id.lowercased(), id.uppercased()].map { Array($0.utf8) }])
+    return try await key(where: ids) { _ in true }.map { customer([$0], id, "notification") }
   }
 
   private func find(order id: String) async throws -> Customer? {
@@ -134,7 +165,68 @@ package struct CustomerSearch: Sendable {
     }
   }
 
+  // MARK: - Ids
+
+  /// Returns an id without what a mail, a log or a form adds to it, in the form in which Apple writes it.
+  /// - Throws: ``OperationError`` if the text is no id.
+  package static func id(_ given: String) throws(OperationError) -> String {
+    let visible = given.unicodeScalars.filter {
+      !$0.properties.isWhitespace && $0.properties.generalCategory != .format
+    }
+    var text = String(String.UnicodeScalarView(visible))[...]
+    func isAround(_ character: Character?) -> Bool { character.map { $0.isPunctuation || $0.isSymbol } ?? false }
+    while isAround(text.first) { text.removeFirst() }
+    while isAround(text.last) { text.removeLast() }
+    let id = spelled(String(text))
+    guard Form(id) != nil else {
+      throw OperationError(
+        .usage, "not a transaction, order, token or notification id",
+        at: given.isEmpty ? "id" : String(given.prefix(80)),
+        remedy: "copy the whole id, such as 2000000123450000, MK5TTTVWJH or 7e3fb20b-4cdb-47cc-936d-99d65f608138")
+    }
+    return id
+  }
+
+  /// Adds the hyphens of a UUID, and writes an order ID in capitals.
+  private static func spelled(_ id: String) -> String {
+    let isHexadecimal = Form.isHexadecimal(id)
+    if id.utf8.count == 32, isHexadecimal {
+      var rest = id[...]
+      return [8, 4, 4, 4, 12].map { count in
+        defer { rest = rest.dropFirst(count) }
+        return String(rest.prefix(count))
+      }.joined(separator: "-")
+    }
+    // The beginning of a token has only hexadecimal digits, and a word has no digits.
+    let order = id.uppercased()
+    guard id.allSatisfy(\.isASCII), !isHexadecimal, id.contains(where: \.isNumber) else { return id }
+    return Form(order) == .order ? order : id
+  }
+
   // MARK: - Reading
+
+  /// Returns the bodies of the quarantine that claim one of these ids, the newest first. Reads the newest
+  /// ``newestQuarantined`` records of each partition.
+  /// - Throws: `CancellationError`. Other problems go to `note`: without the quarantine, the rest is still known.
+  package func quarantined(claiming ids: [String]) async throws -> [QuarantineEntry] {
+    do {
+      let ranges = try await ranges(of: [QuarantineRecord.topic]).mapValues {
+        max($0.lowerBound, $0.upperBound - Self.newestQuarantined)..<$0.upperBound
+      }
+      return try await log.fold(ranges, into: QuarantineInventory()) { inventory, page in
+        for record in page.records {
+          guard let entry = QuarantineEntry(record), ids.contains(where: { entry.names($0) }) else { continue }
+          inventory.add(entry)
+        }
+      }.entries.reversed()
+    } catch let error as KafkaError {
+      try Task.checkCancellation()
+      note("could not read the quarantine: \(error)")
+      return []
+    }
+  }
+
+  private static let newestQuarantined: Int64 = 10_000
 
   /// Returns the original transactions of a customer, sorted, from rows and notifications with an `appAccountToken`.
   /// - Parameters:
@@ -239,10 +331,10 @@ package struct CustomerSearch: Sendable {
       do throws(APIError) {
         return [try await client.getTransactionInfo(id).value.payload.originalTransactionId].compactMap(\.self)
       } catch {
-        guard error.code == .transactionIdNotFound else { throw error }
+        guard error.code == .transactionIdNotFound || error.code == .invalidTransactionId else { throw error }
         return []
       }
-    case .uuid: return []
+    case .uuid, .digest: return []
     }
   }
 }

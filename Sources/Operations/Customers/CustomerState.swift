@@ -11,10 +11,18 @@ package struct CustomerState: Sendable, Hashable {
   package var row: JSONObject?
   /// The time of the last erasure; nil if there was none, or if it is unknown.
   package var erasedAt: Timestamp?
+  /// Whether anything names the key.
+  package var finding: CustomerSearch.Finding
+  /// The bodies of the quarantine that claim the key, the newest first. Nothing has verified them.
+  package var quarantined: [QuarantineEntry]
 
   /// Creates a state.
-  package init(key: String, row: JSONObject?, erasedAt: Timestamp?) {
+  package init(
+    key: String, row: JSONObject?, erasedAt: Timestamp?, finding: CustomerSearch.Finding = .absent,
+    quarantined: [QuarantineEntry] = []
+  ) {
     (self.key, self.row, self.erasedAt) = (key, row, erasedAt)
+    (self.finding, self.quarantined) = (finding, quarantined)
   }
 
   /// Whether the customer is entitled; nil if no row says so. Of a consumable only a refund is known, and the refund of one
@@ -32,7 +40,7 @@ package struct CustomerState: Sendable, Hashable {
   package func entitlement(at now: Timestamp) -> String {
     guard let row else {
       return erasedAt.map { "not known: the customer was erased at \($0.rfc3339)" }
-        ?? "not known: there is no subscription or purchase \(key)"
+        ?? "not known: \(absence)"
     }
     if row["revoked"] != nil {
       guard row["revoked"] == .bool(true) else { return "not known: the refund of the transaction was reversed" }
@@ -46,10 +54,53 @@ package struct CustomerState: Sendable, Hashable {
     return isEntitled ? "yes, until \(until)" : "no, since \(until), although the status is \(status)"
   }
 
+  /// The reason why there is no row, in one clause.
+  private var absence: String {
+    switch finding {
+    case .found: "\(key) has no row; a consumable has one only after a refund"
+    case .unanswered(let problem): "no row or notification names \(key), and Apple gave no answer: \(problem)"
+    case .absent where !quarantined.isEmpty: "only the quarantine names \(key), and nothing there is verified"
+    case .absent: "there is no subscription or purchase \(key)"
+    }
+  }
+
+  /// The sentences about a key without a row: the reason, and what to do.
+  package var explanation: String {
+    if let erasedAt { return "The customer \(key) was erased at \(erasedAt.rfc3339)." }
+    let (start, importing) = (absence.prefix(1).uppercased() + absence.dropFirst(), "millrace subscriptions import")
+    switch finding {
+    case .found:
+      return
+        "\(start). Its notifications, if there are any: millrace timeline \(key). If it is a subscription from before "
+        + "Millrace, import it: \(importing)"
+    case .unanswered: return start + (claims.map { ". \($0)" } ?? "") + "."
+    case .absent:
+      return claims.map { "\(start): \($0). See millrace quarantine list" }
+        ?? "\(start). If it is from before Millrace, import it: \(importing)"
+    }
+  }
+
+  /// The bodies of the quarantine that claim the key; nil if there are none.
+  private var claims: String? {
+    guard !quarantined.isEmpty else { return nil }
+    let (count, shown) = (
+      quarantined.count,
+      quarantined.prefix(3).map { body in
+        let purchase = body.claims.originalTransactionID.flatMap { $0 == key ? nil : " of \($0)" }
+        return body.shownID + (purchase ?? "")
+      }
+    )
+    let ids = shown.joined(separator: ", ") + (count > shown.count ? ", …" : "")
+    return
+      "\(HumanText.count(count, "body", plural: "bodies")) of the quarantine \(count == 1 ? "claims" : "claim") it, "
+      + "unverified: \(ids)"
+  }
+
   /// The facts above a timeline, in order.
   package func facts(at now: Timestamp) -> [(name: String, value: String)] {
     var facts = [("key", key), ("entitled", entitlement(at: now))]
     if row != nil, let erasedAt { facts.append(("erased", "\(erasedAt.rfc3339); later notifications brought it back")) }
+    if let claims { facts.append(("quarantined", claims)) }
     for name in ["status", "uncertain", "productId", "expiresDate", "autoRenews", "bundleId", "environment"] {
       guard let value = row?[name] else { continue }
       facts.append((name, value.oneLine))
@@ -62,6 +113,7 @@ package struct CustomerState: Sendable, Hashable {
     var json = JSONObject()
     json["entitled"] = isEntitled(at: now).map { .bool($0) }
     json.set("erasedAt", erasedAt?.rfc3339)
+    if !quarantined.isEmpty { json["quarantined"] = .array(quarantined.map { .string($0.id) }) }
     return JSONObject(json.members + (row?.members ?? []))
   }
 }

@@ -26,6 +26,27 @@ package struct QuarantineEntry: Sendable, Hashable {
   package var bundleId: String?
   /// The environment it claims.
   package var environment: String?
+  /// The ids it claims. Nothing has verified them, and anyone can post a body that claims any id.
+  package var claims = Claims()
+
+  /// Ids that a body claims.
+  package struct Claims: Sendable, Hashable {
+    /// The notification.
+    package var notificationID: String?
+    /// The first transaction of the purchase.
+    package var originalTransactionID: String?
+  }
+
+  /// The number of characters of ``shownID``. `--id` needs at least half of them.
+  static let shownDigits = 16
+
+  /// The beginning of the ID, as tables and pages show it.
+  package var shownID: String { String(id.prefix(Self.shownDigits)) }
+
+  /// Whether the body claims a notification or a transaction, or has this ID itself.
+  package func names(_ id: String) -> Bool {
+    claims.originalTransactionID == id || claims.notificationID == id.lowercased() || self.id == id.lowercased()
+  }
 
   /// Reads a quarantined record; nil if the record is not one.
   package init?(_ record: ConsumerRecord) {
@@ -40,6 +61,13 @@ package struct QuarantineEntry: Sendable, Hashable {
     type = view.subtype.map { "\(view.type ?? "")/\($0)" } ?? view.type
     bundleId = view.bundleId
     environment = view.environment
+    // Only what has the form of an id is kept: a body may contain any text.
+    if let claimed = view.originalTransactionId, CustomerSearch.Form(claimed) == .transaction {
+      claims.originalTransactionID = claimed
+    }
+    if let claimed = view.payload?.text("notificationUUID"), CustomerSearch.Form(claimed) == .uuid {
+      claims.notificationID = claimed.lowercased()
+    }
   }
 
   /// Adds another copy of the same body.
@@ -61,6 +89,10 @@ package struct QuarantineEntry: Sendable, Hashable {
     json.set("type", type)
     json.set("bundleId", bundleId)
     json.set("environment", environment)
+    var claimed = JSONObject()
+    claimed.set("notificationId", claims.notificationID)
+    claimed.set("originalTransactionId", claims.originalTransactionID)
+    if !claimed.members.isEmpty { json["claims"] = .object(claimed) }
     return json
   }
 }

@@ -5,9 +5,6 @@ package import KafkaClient
 
 /// The content of the quarantine, without the bodies.
 package struct QuarantineInventory: Sendable, Hashable {
-  /// The number of characters of an ID in the table. `--id` needs at least half of them.
-  static let shownDigits = 16
-
   private var byID: [String: QuarantineEntry] = [:]
   /// The number of records in the topic that the ingress did not write.
   package private(set) var foreignCount = 0
@@ -23,6 +20,11 @@ package struct QuarantineInventory: Sendable, Hashable {
       foreignCount += 1
       return
     }
+    add(entry)
+  }
+
+  /// Adds a copy of a body.
+  mutating func add(_ entry: QuarantineEntry) {
     if byID[entry.id]?.add(entry) == nil { byID[entry.id] = entry }
   }
 
@@ -48,7 +50,7 @@ package struct QuarantineInventory: Sendable, Hashable {
     var found: Set<String> = []
     for id in ids {
       let wanted = id.lowercased()
-      let isLong = wanted.utf8.count >= Self.shownDigits / 2
+      let isLong = wanted.utf8.count >= QuarantineEntry.shownDigits / 2
       let matches = isLong ? byID.keys.filter { $0.hasPrefix(wanted) } : []
       guard let match = matches.first, matches.count == 1 else {
         let what =
@@ -56,7 +58,7 @@ package struct QuarantineInventory: Sendable, Hashable {
           ? "\(id) is too short" : matches.isEmpty ? "no id begins with \(id)" : "\(matches.count) ids begin with \(id)"
         throw OperationError(
           .usage, what, at: "--id",
-          remedy: "copy at least \(Self.shownDigits / 2) characters of an id from millrace quarantine list")
+          remedy: "copy at least \(QuarantineEntry.shownDigits / 2) characters of an id from millrace quarantine list")
       }
       found.insert(match)
     }

@@ -8,9 +8,11 @@ package enum QuarantineTable {
   private static let columns = [
     TextColumn("LAST SEEN"), TextColumn("TIMES", alignment: .right), TextColumn("REASON"), TextColumn("TYPE"),
     TextColumn("APP"), TextColumn("ENVIRONMENT"), TextColumn("SIZE", alignment: .right), TextColumn("ID"),
+    TextColumn("CLAIMS"),
   ]
 
-  /// The inventory as a table, followed by a sentence.
+  /// The inventory as a table, followed by a sentence. A terminal that is too narrow for one line per body does not show
+  /// the claimed ids.
   package static func lines(_ inventory: QuarantineInventory, lineWidth: Int?, usesColor: Bool) -> [String] {
     let entries = inventory.entries
     let rows = entries.map { entry -> [TextCell] in
@@ -22,10 +24,14 @@ package enum QuarantineTable {
         TextCell(entry.bundleId ?? ""),
         TextCell(entry.environment ?? ""),
         TextCell(HumanText.size(entry.size)),
-        TextCell(String(entry.id.prefix(QuarantineInventory.shownDigits)), .cyan),
+        TextCell(entry.shownID, .cyan),
+        TextCell(entry.claims.originalTransactionID ?? entry.claims.notificationID ?? ""),
       ]
     }
-    let table = TextTable.lines(columns, rows: rows, lineWidth: lineWidth, usesColor: usesColor)
+    var table = TextTable.lines(columns, rows: rows, lineWidth: lineWidth, usesColor: usesColor)
+    if table.count > rows.count + 1 {
+      table = TextTable.lines(columns.dropLast(), rows: rows, lineWidth: lineWidth, usesColor: usesColor)
+    }
     return table + (table.isEmpty ? [] : [""]) + [summary(inventory)]
   }
 

@@ -37,7 +37,7 @@ package struct ResubmissionOutcome: Sendable, Hashable, Reportable {
 
   /// The cells of one table row: ID, result, and topic or reason.
   package var row: [TextCell] {
-    let id = TextCell(String(id.prefix(QuarantineInventory.shownDigits)), .cyan)
+    let id = TextCell(String(id.prefix(QuarantineEntry.shownDigits)), .cyan)
     switch result {
     case .admitted: return [id, TextCell("would be written", .green), TextCell(topic ?? "")]
     case .written(let position):

@@ -147,7 +147,7 @@ extension ProcessRights {
       .command, "`millrace subscriptions`", ["millrace-cli-subscriptions"],
       [
         .reads("appstore.subscriptions", "appstore.purchases", when: "`show`, `verify`"),
-        .reads("appstore.entitlements", "appstore.notifications.*", when: "`show`"),
+        .reads("appstore.entitlements", "appstore.notifications.*", "millrace.quarantine", when: "`show`"),
         .reads("millrace.operations", when: "`show`, `import`"),
         .reads(
           "millrace.subscription-imports", "millrace.subscriptions.*", "millrace.<worker>.ledger", when: "`import`"),
@@ -159,7 +159,7 @@ extension ProcessRights {
       [
         .reads(
           "appstore.notifications.*", "appstore.events.*", "appstore.subscriptions", "appstore.purchases",
-          "appstore.entitlements", "millrace.<worker>.*", "millrace.operations"),
+          "appstore.entitlements", "millrace.<worker>.*", "millrace.operations", "millrace.quarantine"),
         .describes(group: "millrace.<worker>"),
       ]),
     ProcessRights(

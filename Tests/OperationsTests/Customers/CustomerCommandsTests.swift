@@ -84,6 +84,34 @@ struct CustomerCommandsTests {
     #expect(text.status == 0 && text.out.contains("purchaseDate") && text.out.contains("REFUND"), "\(text.err)")
   }
 
+  @Test func `a purchase without a row and a body of the quarantine have their own answers`() async throws {
+    let (config, key, _) = try await deployed()
+    var notification = try await fixture.record(v2: fixture.sample(.oneTimeCharge, seed: 2)).producerRecord
+    notification.topic = prefix + notification.topic
+    let own = try #require(RecordView(notification.read()).originalTransactionId)
+    let body = QuarantineRecord(
+      value: try fixture.sample(.refund, seed: 3).jws, version: .v2, reason: .chain, receivedAt: Fixture.signedDate
+    ).producerRecord(topic: prefix + QuarantineRecord.topic)
+    let claims = try #require(QuarantineEntry(body.read())).claims
+    let (id, claimed) = (try #require(claims.notificationID), try #require(claims.originalTransactionID))
+    #expect(Set([key, own, claimed]).count == 3)
+    try await KafkaLog.connect(RealCluster.configuration, timeout: .seconds(30)).append([notification, body])
+    let shown = try await CommandProcess.run(["subscriptions", "show", own, "--config", config])
+    #expect(shown.status == 1 && shown.err.contains("\(own) has no row; a consumable has one only after a refund"))
+    #expect(!shown.err.contains("no subscription or purchase"), "\(shown.err)")
+    for wanted in [id, claimed] {
+      let shown = try await CommandProcess.run(["subscriptions", "show", wanted, "--config", config])
+      #expect(shown.err.contains("Only the quarantine names \(wanted)"), "\(shown.err)")
+      let timeline = try await CommandProcess.run(["timeline", wanted, "--no-json", "--config", config])
+      #expect(timeline.out.contains("1 body of the quarantine claims it, unverified: "), "\(timeline.out)")
+      #expect(timeline.out.contains(claimed), "\(timeline.out)")
+    }
+    let listed = try await CommandProcess.run(["quarantine", "list", "--config", config])
+    #expect(try JSONObject(parsing: Array(listed.out.utf8)).object("claims")?.string("notificationId") == id)
+    let timeline = try await CommandProcess.run(["timeline", "\(key),", "--config", config])
+    #expect(timeline.status == 0 && !timeline.out.contains("quarantined"), "\(timeline.err)")
+  }
+
   @Test func `listen reads a worker's topics since a time, by type, and prints payloads on request`() async throws {
     let (config, key, _) = try await deployed()
     let own = ["listen", "--worker", "refunds", "--since", "1d", "--limit", "1", "--config", config]

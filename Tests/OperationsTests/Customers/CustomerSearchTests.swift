@@ -1,7 +1,7 @@
 // Tests the search for a customer by every kind of id, on an in-memory log.
 
 import AppStore
-import AppStoreServerAPI
+@testable import AppStoreServerAPI
 import AppStoreSigning
 import KafkaClient
 import MillraceCore
@@ -41,9 +41,84 @@ import Testing
     ("7e3fb20b-4cdb-47cc-936d-99d65f608138", .uuid), ("7E3FB20B-4CDB-47CC-936D-99D65F608138", .uuid),
     ("MK5TTTVWJH", .order), ("MVX12345", .order), ("", nil), ("7e3fb20b", nil), ("mk5tttvwjh", nil),
     ("7e3fb20b-4cdb-47cc-936d-99d65f60813x", nil), ("a key", nil), ("MK5TTTVWJHMK5TTTV", nil),
+    (String(repeating: "0a", count: 32), .digest), (String(repeating: "0a", count: 31) + "0g", nil),
+    (String(repeating: "7", count: 32), nil),
   ])
   func `the form of an id decides where it is looked for`(id: String, form: CustomerSearch.Form?) {
     #expect(CustomerSearch.Form(id) == form)
+  }
+
+  @Test(arguments: [
+    ("manrf8jgze", "MANRF8JGZE"), ("MK5tttvwjh", "MK5TTTVWJH"), ("MANRF8JGZE.", "MANRF8JGZE"),
+    ("7e3fb20b4cdb47cc936d99d65f608138", "7e3fb20b-4cdb-47cc-936d-99d65f608138"),
+    ("{7E3FB20B-4CDB-47CC-936D-99D65F608138}", "7E3FB20B-4CDB-47CC-936D-99D65F608138"),
+    ("2000000123450000,", "2000000123450000"), ("\u{200B}2000000123450000\u{FEFF}", "2000000123450000"),
+    (" 2000 0001\t2345\n", "200000012345"), ("#2000000123450000", "2000000123450000"),
+    ("\u{201C}7e3fb20b-4cdb-47cc-936d-99d65f608138\u{201D};", "7e3fb20b-4cdb-47cc-936d-99d65f608138"),
+  ])
+  func `an id is read without what surrounds it, in Apple's spelling`(given: String, id: String) throws {
+    #expect(try CustomerSearch.id(given) == id)
+    #expect(try CustomerSearch.id(id) == id)
+  }
+
+  @Test(arguments: [
+    "hello", "hellothere", "", " , ", "7e3fb20b", "7e3fb20b-4cdb-47cc-936d", "stra\u{DF}e123", "200000\u{661}123450000",
+    "7e3fb20b4cdb47cc936d99d65f60813", "customer@example.com",
+  ])
+  func `another text is no id`(given: String) {
+    let error = #expect(throws: OperationError.self) { try CustomerSearch.id(given) }
+    #expect(error?.kind == .usage && error?.what == "not a transaction, order, token or notification id")
+  }
+
+  @Test func `an id that only the quarantine has is answered with the bodies that claim it`() async throws {
+    let body = try fixture.sample(.refund).jws
+    let quarantined = QuarantineRecord(value: body, version: .v2, reason: .chain, receivedAt: Fixture.signedDate)
+    for _ in 0..<2 { try log.append(quarantined.producerRecord(topic: QuarantineRecord.topic)) }
+    let entry = try #require(QuarantineEntry(quarantined.producerRecord(topic: QuarantineRecord.topic).read()))
+    let (id, own) = (
+      try #require(entry.claims.notificationID), try #require(entry.claims.originalTransactionID)
+    )
+    let search = search()
+    #expect(try await search.find(id) == nil)
+    for id in [id, own, entry.id] {
+      let found = try await search.quarantined(claiming: ["1999", id])
+      #expect(found.map(\.id) == [entry.id] && found.first?.count == 2)
+      let state = CustomerState(key: id, row: nil, erasedAt: nil, quarantined: found)
+      #expect(
+        state.entitlement(at: Fixture.signedDate)
+          == "not known: only the quarantine names \(id), and nothing there is verified")
+      #expect(state.explanation.contains("1 body of the quarantine claims it, unverified: \(entry.shownID)"))
+      #expect(state.explanation.contains(" of \(own)") == (id != own) && !state.explanation.contains("import"))
+      #expect(state.facts(at: Fixture.signedDate).contains { $0.name == "quarantined" })
+      #expect(state.json(at: Fixture.signedDate)["quarantined"] == .array([.string(entry.id)]))
+    }
+    #expect(try await search.quarantined(claiming: ["1999"]) == [])
+    let bare = CustomerSearch(in: InMemoryLog(clock: .system), prefix: "", apple: nil)
+    #expect(try await bare.quarantined(claiming: [id]) == [])
+  }
+
+  @Test func `a purchase without a row and an unknown one differ, and no answer from Apple is neither`() async throws {
+    let record = try await fixture.record(v2: fixture.sample(.refund)).producerRecord
+    try log.append(record)
+    let view = RecordView(record.read())
+    let own = try #require(view.originalTransactionId)
+    let call = APICall(endpoint: .getTransactionInfo, environment: .production, path: [])
+    let search = search { _, _ in throw APIError(call, .transport(TransportFailure("reset", .unclear)), .retryNow) }
+    func explanation(_ id: String) async throws -> String {
+      let customer = try await search.find(id) ?? .init(keys: [id], finding: .absent)
+      return CustomerState(key: customer.keys[0], row: nil, erasedAt: nil, finding: customer.finding).explanation
+    }
+    // Apple's answer is not needed if a notification names the purchase.
+    for id in [own, try #require(view.id)] {
+      let text = try await explanation(id)
+      #expect(text.hasPrefix("\(own) has no row; a consumable has one only after a refund."), "\(text)")
+      #expect(text.contains("millrace timeline \(own)"))
+    }
+    let text = try await explanation("1999")
+    #expect(text.hasPrefix("No row or notification names 1999, and Apple gave no answer: "), "\(text)")
+    #expect(!text.contains("no subscription") && !text.contains("import"))
+    let unknown = CustomerState(key: "1999", row: nil, erasedAt: nil).explanation
+    #expect(unknown.hasPrefix("There is no subscription or purchase 1999. If it is from before Millrace, import it"))
   }
 
   @Test func `a row is found by its key, its current transaction and its token`() async throws {

@@ -39,6 +39,30 @@ struct QuarantineInventoryTests {
     #expect(entry.id.utf8.count == 64)
   }
 
+  @Test("the ids that a body claims tell whose it is, unless they have another form")
+  func claimed() throws {
+    let sample = try fixture.sample(.refund)
+    let genuine = RecordView(record(sample.jws, at: 1))
+    var inventory = QuarantineInventory()
+    inventory.add(record(sample.jws, at: 1))
+    let entry = try #require(inventory.entries.first)
+    let id = try #require(genuine.payload?.string("notificationUUID"))
+    let key = try #require(genuine.originalTransactionId)
+    #expect(entry.claims == .init(notificationID: id, originalTransactionID: key))
+    let claims: JSONObject = ["notificationId": .string(id), "originalTransactionId": .string(key)]
+    #expect(entry.json["claims"] == .object(claims))
+    #expect([id, id.uppercased(), key, entry.id].allSatisfy(entry.names) && !entry.names("2000000000000000"))
+    let wide = QuarantineTable.lines(inventory, lineWidth: 200, usesColor: false)
+    #expect(wide.first?.hasSuffix("CLAIMS") == true && wide[1].hasSuffix(key), "\(wide)")
+    let narrow = QuarantineTable.lines(inventory, lineWidth: wide[1].count - 1, usesColor: false)
+    #expect(!narrow.joined().contains("CLAIMS") && narrow.count == wide.count, "\(narrow)")
+    for claim in ["an e-mail address", String(repeating: "7", count: 40), ""] {
+      let body = #"{"notification_type":"REFUND","original_transaction_id":"\#(claim)"}"#
+      let entry = try #require(QuarantineEntry(record(Array(body.utf8), .v1, at: 1)))
+      #expect(entry.claims == .init() && entry.json["claims"] == nil)
+    }
+  }
+
   @Test("ids can be shortened while they are unambiguous")
   func selected() throws {
     var inventory = QuarantineInventory()
