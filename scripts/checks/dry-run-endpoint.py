@@ -31,4 +31,10 @@ class Endpoint(http.server.BaseHTTPRequestHandler):
         pass
 
 
-http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Endpoint).serve_forever()
+class Server(http.server.ThreadingHTTPServer):
+    # Python's 5 are fewer than the connections of a worker. While the server is busy, the kernel drops the others, and a
+    # record whose connection fails waits for its next attempt.
+    request_queue_size = 128
+
+
+Server(("127.0.0.1", int(sys.argv[1])), Endpoint).serve_forever()
