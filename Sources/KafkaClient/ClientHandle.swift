@@ -42,6 +42,7 @@ final class ClientHandle: @unchecked Sendable {
     _ role: Role, properties: [String: String], label: String, gate: NetworkFaultInjector? = nil,
     tokens: KafkaTokenSource? = nil, requests: UnansweredRequests? = nil
   ) throws(KafkaError) {
+    _ = OpenSSLAtExit.isPrevented
     callbacks = ClientCallbacks(
       gate: gate, tokens: tokens.map(ClientTokens.init), requests: requests, throttles: throttles)
     let conf = rd_kafka_conf_new()
