@@ -81,12 +81,14 @@ package struct CompareOperation: Sendable {
   /// Reads the topics and compares.
   /// - Throws: `KafkaError`, or ``OperationError`` if a topic does not exist.
   package func compare(_ received: [ReceivedNotification], in window: Window) async throws -> Comparison {
-    let log = try await KafkaLog.reader(configuration)
-    let kept = try await log.fold(log.presentOffsets(of: topics), into: [TopicPartition: [Comparison.Kept]]()) {
-      kept, page in
+    let kept = try await kept(in: window, log: try await KafkaLog.reader(configuration))
+    return Comparison(topics: kept.sorted { $0.key < $1.key }.flatMap(\.value), receiver: received)
+  }
+
+  private func kept(in window: Window, log: any RecordLog) async throws -> [TopicPartition: [Comparison.Kept]] {
+    try await log.fold(try await log.presentOffsets(of: topics), into: [:]) { kept, page in
       kept[page.partition, default: []] += page.records.compactMap { self.kept($0, in: window) }
     }
-    return Comparison(topics: kept.sorted { $0.key < $1.key }.flatMap(\.value), receiver: received)
   }
 
   private func kept(_ record: ConsumerRecord, in window: Window) -> Comparison.Kept? {
