@@ -307,7 +307,7 @@ let package = Package(
     tests(
       "AppStoreSignature",
       ["AppStoreSignature", "AppStoreSigning", "AppStore", "MillraceTime", "TestEnvironment", crypto, swiftASN1, x509]),
-    tests("AppStoreSigning", ["AppStoreSigning", "AppStore"]),
+    tests("AppStoreSigning", ["AppStoreSigning", "AppStore", crypto]),
     tests(
       "OpenTelemetry",
       ["OpenTelemetry", "AppStore", "MillraceCore", "MillraceRecords", "MillraceTime", logging, tracing]),

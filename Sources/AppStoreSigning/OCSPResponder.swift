@@ -43,8 +43,8 @@ public struct OCSPResponder: Sendable {
   ) throws(SigningError) -> [UInt8] {
     do {
       let identifier = try Self.certificateIdentifier(in: request)
-      let isAboutLeaf = identifier.issuerKeyHash == Self.hash(chain.intermediate.key)
-      guard isAboutLeaf || identifier.issuerKeyHash == Self.hash(chain.root.key) else {
+      let isAboutLeaf = Self.hashes(chain.intermediate.key).contains(identifier.issuerKeyHash)
+      guard isAboutLeaf || Self.hashes(chain.root.key).contains(identifier.issuerKeyHash) else {
         throw SigningError.statusNotAnswered(cause: "the issuer is not part of this chain")
       }
       let issuer = isAboutLeaf ? chain.intermediate : chain.root
@@ -62,6 +62,11 @@ public struct OCSPResponder: Sendable {
 
   private static func hash(_ key: P384.Signing.PrivateKey) -> [UInt8] {
     Array(Insecure.SHA1.hash(data: key.publicKey.x963Representation))
+  }
+
+  /// The hashes of a key by which requests name an issuer. Apple's Python library uses SHA-256, others SHA-1.
+  private static func hashes(_ key: P384.Signing.PrivateKey) -> [[UInt8]] {
+    [hash(key), Array(SHA256.hash(data: key.publicKey.x963Representation))]
   }
 }
 
