@@ -1,4 +1,4 @@
-"""Apple's library, set up as its README shows: without online checks, for one app in production."""
+"""Apple's library for one app in production, with online checks as its README shows, or without."""
 
 import json
 import pathlib
@@ -8,10 +8,12 @@ from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier
 
 
 def verifier(settings):
-    """Returns a verifier. `settings` is a file with bundleId, appAppleId and the path of the root certificate."""
+    """Returns a verifier. `settings` is a file with bundleId, appAppleId, online, and the path of the root certificate."""
     settings = json.loads(pathlib.Path(settings).read_text())
     root = pathlib.Path(settings["root"]).read_bytes()
-    return SignedDataVerifier([root], False, Environment.PRODUCTION, settings["bundleId"], settings["appAppleId"])
+    return SignedDataVerifier(
+        [root], settings["online"], Environment.PRODUCTION, settings["bundleId"], settings["appAppleId"]
+    )
 
 
 def verify(verifier, signed):

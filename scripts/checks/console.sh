@@ -12,20 +12,28 @@
 #   scripts/check console --volume  only 10 000 dead letters on 500 partitions: memory below 100 MB, first byte in
 #                                   100 ms
 #   scripts/check console --hostile only 120 hostile requests at once, three times: memory below 150 MB, and other pages
-#                                   are answered. With KAFKA_BOOTSTRAP_SERVERS=host:port it runs on a real cluster
+#                                   are answered. With KAFKA_BOOTSTRAP_SERVERS=host:port it runs on a real cluster.
+#                                   With --release after it, the console is built in release mode
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 mode=${1:-}
 case "$mode" in
 '' | --keep | --volume | --hostile) ;;
-*) usage "[--keep | --volume | --hostile]" ;;
+*) usage "[--keep | --volume | --hostile [--release]]" ;;
 esac
+[ $# -lt 2 ] || [ "$*" = "--hostile --release" ] || usage "[--keep | --volume | --hostile [--release]]"
 
 need_swift
 need_packages "${build_packages[@]}" chromium curl fonts-dejavu-core kcat python3
 cd "$root"
 
-build_programs millrace millrace-ingress millrace-forward millrace-worker millrace-console appstore-simulator millrace-scenarios
+if [ $# -eq 2 ]; then
+  build_release
+  ln -sf millrace "$bin/millrace-console"
+else
+  build_programs millrace millrace-ingress millrace-forward millrace-worker millrace-console appstore-simulator \
+    millrace-scenarios
+fi
 
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-console.XXXXXX")
 clean_up_at_exit

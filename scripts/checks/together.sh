@@ -23,9 +23,7 @@ need_swift
 need_packages "${build_packages[@]}" curl kcat python3
 
 if [ "${1:-}" = --release ]; then
-  say "Building in release mode (the first time takes minutes)"
-  for name in millrace millrace-ingress appstore-simulator; do swift build --quiet --configuration release --product "$name"; done
-  bin=$(realpath .build/release)
+  build_release
 else
   build_programs millrace millrace-ingress appstore-simulator
 fi

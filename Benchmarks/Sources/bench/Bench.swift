@@ -9,8 +9,8 @@ struct Bench: AsyncParsableCommand {
     discussion: "Both values of a ratio come from one run with alternating rounds, so drift cancels out.",
     subcommands: [
       VerifyBenchmark.self, IngressBenchmark.self, ProduceBenchmark.self, ConsumeBenchmark.self,
-      ReplayBenchmark.self, SimulatorBenchmark.self, PeersBenchmark.self, GrowthBenchmark.self, ListLetters.self,
-      Serve.self, Cluster.self, Restore.self, Backlog.self,
+      ReplayBenchmark.self, SimulatorBenchmark.self, PeersBenchmark.self, LatencyBenchmark.self, GrowthBenchmark.self,
+      ListLetters.self, Serve.self, Cluster.self, Restore.self, Backlog.self,
     ])
 }
 

@@ -61,9 +61,12 @@ final class ChildProcess {
   }
 
   /// Runs a program to its end and returns its output.
-  static func output(of executable: String, _ arguments: [String]) throws -> String {
+  static func output(
+    of executable: String, _ arguments: [String], environment: [String: String] = [:]
+  ) throws -> String {
     let process = Process()
     let pipe = Pipe()
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [executable] + arguments
     process.standardOutput = pipe

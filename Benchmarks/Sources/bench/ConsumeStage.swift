@@ -35,8 +35,8 @@ struct ConsumeStage {
   var identities: IdentityPolicy { fixtures.identities }
   /// The app of the notifications.
   static var app: SampleApp { SampleApp() }
-  /// The root certificate of the notifications, in DER.
-  var root: [UInt8] { fixtures.chain.rootDER }
+  /// The chain that signs the notifications.
+  var chain: SigningChain { fixtures.chain }
 
   /// - Parameter isBacklog: Whether the records exist before they are read. Otherwise readers poll a hundred times a
   ///   second, because the embedded cluster does not wake them.

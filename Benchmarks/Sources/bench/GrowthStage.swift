@@ -33,7 +33,7 @@ struct GrowthStage {
     arguments += ["--warm-up", "\(count / processes / 5)"]
     if isVerified {
       let root = directory + "/root.der"
-      try Data(stage.root).write(to: URL(fileURLWithPath: root))
+      try Data(stage.chain.rootDER).write(to: URL(fileURLWithPath: root))
       arguments += ["--root", root]
     }
     // Signing takes longer than verifying, so it must not limit the workers.

@@ -13,7 +13,9 @@ struct PeersBenchmark: AsyncParsableCommand {
     discussion: """
       KAFKA_BOOTSTRAP_SERVERS names the cluster. The Java client reads 1 kB records in transactions, de-duplicates them by ce_id, and writes a changelog, as a \
       worker with an empty handler does. The Python consumer and service use Apple's library and confluent-kafka; they \
-      verify three tokens per notification, because Apple's library cannot decode a token without verifying it. \
+      verify three tokens per notification, because Apple's library cannot decode a token without verifying it. They \
+      run with online checks, as the library's README shows, and without. A local responder answers the checks, and \
+      the library then remembers the chain for 15 minutes. \
       millrace-worker posts each notification to an endpoint that answers 200 without reading it. Every pair reads the \
       same topic, in alternating order except for millrace-worker, whose topic is written while it runs. \
       Benchmarks/Peers has the sources.
@@ -43,21 +45,30 @@ struct PeersBenchmark: AsyncParsableCommand {
       do { try FileManager.default.removeItem(atPath: directory) } catch { print("could not remove \(directory)") }
     }
     let stage = PeersStage(
-      bootstrap: bootstrap, directory: directory, peers: project + "/Benchmarks/Peers", python: python, jars: jars)
+      bootstrap: bootstrap, directory: directory, peers: project + "/Benchmarks/Peers", python: python, jars: jars,
+      statuses: try StatusServer())
     let parts = only.isEmpty ? Part.allCases : only
     var report = PeersReport()
-    for part in Part.allCases where parts.contains(part) {
-      let comparison =
-        switch part {
-        case .java: try await compareWithJava(stage)
-        case .consumer: try await compareWithConsumer(stage)
-        case .endpoint: try await compareEndpointWithConsumer(stage)
-        case .service: try await compareWithService(stage)
-        }
-      report.comparisons.append(comparison)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await stage.statuses.run() }
+      defer { group.cancelAll() }
+      for part in Part.allCases where parts.contains(part) { report.comparisons += try await compare(part, stage) }
     }
     print(output.json ? report.line : report.table)
   }
+
+  private func compare(_ part: Part, _ stage: PeersStage) async throws -> [PeersReport.Comparison] {
+    switch part {
+    case .java: [try await compareWithJava(stage)]
+    case .consumer:
+      [try await compareWithConsumer(stage, online: true), try await compareWithConsumer(stage, online: false)]
+    case .endpoint: [try await compareEndpointWithConsumer(stage)]
+    case .service:
+      [try await compareWithService(stage, online: true), try await compareWithService(stage, online: false)]
+    }
+  }
+
+  private func checks(_ online: Bool) -> String { online ? "online checks" : "no online checks" }
 
   private func compareWithJava(_ stage: PeersStage) async throws -> PeersReport.Comparison {
     var comparison = PeersReport.Comparison(
@@ -76,18 +87,17 @@ struct PeersBenchmark: AsyncParsableCommand {
     return comparison
   }
 
-  private func compareWithConsumer(_ stage: PeersStage) async throws -> PeersReport.Comparison {
+  private func compareWithConsumer(_ stage: PeersStage, online: Bool) async throws -> PeersReport.Comparison {
     var comparison = PeersReport.Comparison(
-      name: "worker, verified, 19 kB", peer: "Python consumer, Apple's library")
+      name: "worker, verified, 19 kB", peer: "Python consumer, \(checks(online))")
     for pair in 0..<pairs {
       let topics = try await RunTopics(on: stage.bootstrap, lanes: PeersStage.lanes)
-      let root = try await topics.fill(notifications, on: stage.bootstrap) { try await $0.signed($1) }
-      try stage.writeSettings(root: root)
+      try stage.trust(try await topics.fill(notifications, on: stage.bootstrap) { try await $0.signed($1) })
       comparison.pairs.append(
         try await inTurn(pair) {
           try stage.worker(topics, count: notifications, root: stage.rootFile)
         } peer: {
-          try stage.pythonConsumer(topics.input, count: pythonNotifications)
+          try stage.pythonConsumer(topics.input, count: pythonNotifications, online: online)
         })
       log(comparison)
     }
@@ -99,7 +109,7 @@ struct PeersBenchmark: AsyncParsableCommand {
     let endpoint = try stage.startEndpoint()
     defer { endpoint.process.stop() }
     var comparison = PeersReport.Comparison(
-      name: "millrace-worker, verified, 19 kB", peer: "Python consumer, Apple's library")
+      name: "millrace-worker, verified, 19 kB", peer: "Python consumer, \(checks(true))")
     for _ in 0..<pairs {
       var processes = WorkerProcesses(bootstrap: stage.bootstrap, directory: stage.directory, project: project)
       processes.program = "millrace-worker"
@@ -107,16 +117,17 @@ struct PeersBenchmark: AsyncParsableCommand {
         bench: { families: [subscriptions], calls: [], handler: { url: "http://127.0.0.1:\(endpoint.port)/", \
         secretFile: "\(stage.secretFile)" } }
         """
-      let ours = try await processes.cost(notifications) { try stage.writeSettings(root: $0) }
+      let ours = try await processes.cost(notifications) { try stage.trust($0) }
       // The consumer reads what the worker has read: both verify the same notifications.
-      comparison.pairs.append((ours, try stage.pythonConsumer(processes.input, count: pythonNotifications)))
+      comparison.pairs.append(
+        (ours, try stage.pythonConsumer(processes.input, count: pythonNotifications, online: true)))
       log(comparison)
     }
     return comparison
   }
 
-  private func compareWithService(_ stage: PeersStage) async throws -> PeersReport.Comparison {
-    let servers = try PeerServers(stage, project: project)
+  private func compareWithService(_ stage: PeersStage, online: Bool) async throws -> PeersReport.Comparison {
+    let servers = try PeerServers(stage, project: project, online: online)
     defer { servers.stop() }
     try servers.waitUntilServing()
     let load = try LoadGenerator(bodies: servers.bodies, connections: connections, directory: stage.directory)
@@ -130,7 +141,7 @@ struct PeersBenchmark: AsyncParsableCommand {
     // Also for the broker, whose Java compiles its code meanwhile.
     for server in [servers.service, servers.ingress] { _ = try load.run(port: server.port, seconds: 10) }
     var comparison = PeersReport.Comparison(
-      name: "ingress, 19 kB", peer: "Python service, aiohttp, 2 processes")
+      name: "ingress, 19 kB", peer: "Python service, 2 processes, \(checks(online))")
     for pair in 0..<pairs {
       comparison.pairs.append(
         try await inTurn(pair) {

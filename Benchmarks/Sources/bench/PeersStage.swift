@@ -12,20 +12,28 @@ struct PeersStage {
   let peers: String
   let python: String
   let jars: String
+  /// The responder of the Python programs with online checks.
+  let statuses: StatusServer
 
   static let lanes = 12
 
   var rootFile: String { directory + "/root.der" }
-  var settingsFile: String { directory + "/settings.json" }
 
-  /// Writes the settings of the Python programs.
-  func writeSettings(root: [UInt8]) throws {
-    try Data(root).write(to: URL(fileURLWithPath: rootFile))
-    var settings = JSONObject()
-    settings["bundleId"] = .string(SampleApp().bundleId)
-    settings["appAppleId"] = .integer(SampleApp().appAppleId)
-    settings["root"] = .string(rootFile)
-    try Data(settings.serialized()).write(to: URL(fileURLWithPath: settingsFile))
+  /// The settings of the Python programs, with or without online checks.
+  func settingsFile(online: Bool) -> String { directory + (online ? "/online.json" : "/offline.json") }
+
+  /// Writes the settings of the Python programs for notifications that a chain signs.
+  func trust(_ chain: SigningChain) throws {
+    statuses.serve(chain)
+    try Data(chain.rootDER).write(to: URL(fileURLWithPath: rootFile))
+    for online in [true, false] {
+      var settings = JSONObject()
+      settings["bundleId"] = .string(SampleApp().bundleId)
+      settings["appAppleId"] = .integer(SampleApp().appAppleId)
+      settings["root"] = .string(rootFile)
+      settings["online"] = .bool(online)
+      try Data(settings.serialized()).write(to: URL(fileURLWithPath: settingsFile(online: online)))
+    }
   }
 
   // MARK: - Programs that read
@@ -52,10 +60,11 @@ struct PeersStage {
         ]))
   }
 
-  func pythonConsumer(_ topic: String, count: Int) throws -> PeerCost {
+  func pythonConsumer(_ topic: String, count: Int, online: Bool) throws -> PeerCost {
     try PeerCost(
       try ChildProcess.output(
-        of: python, [peers + "/consumer.py", bootstrap, topic, settingsFile, "\(count)"]))
+        of: python, [peers + "/consumer.py", bootstrap, topic, settingsFile(online: online), "\(count)"],
+        environment: statuses.environment))
   }
 
   // MARK: - An endpoint of an HTTP worker
@@ -88,13 +97,13 @@ final class PeerServers {
   let service: Server
   private let directory: String
 
-  init(_ stage: PeersStage, project: String) throws {
+  init(_ stage: PeersStage, project: String, online: Bool) throws {
     directory = stage.directory
     let now = Timestamp(millisecondsSince1970: Int64(Date().timeIntervalSince1970 * 1_000))
     let chain = try SigningChain.generate(at: now)
     var samples = SampleNotifications(chain: chain, seed: 1)
     bodies = try (0..<96).map { _ in try samples.next(SampleKind(.didRenew), signedDate: now).body }
-    try stage.writeSettings(root: chain.rootDER)
+    try stage.trust(chain)
     let ports = try FreePorts.find(3)
     let prefix = "bench-\(UUID().uuidString.prefix(8).lowercased())."
     let configuration = stage.directory + "/millrace.yaml"
@@ -120,8 +129,9 @@ final class PeerServers {
       process: try ChildProcess(
         stage.python,
         [
-          stage.peers + "/service.py", "\(ports[2])", stage.bootstrap, prefix + ConsumeStage.topic, stage.settingsFile,
-        ], log: directory + "/service.log"))
+          stage.peers + "/service.py", "\(ports[2])", stage.bootstrap, prefix + ConsumeStage.topic,
+          stage.settingsFile(online: online),
+        ], environment: stage.statuses.environment, log: directory + "/service.log"))
   }
 
   func waitUntilServing() throws {

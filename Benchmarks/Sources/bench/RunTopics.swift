@@ -1,4 +1,5 @@
 // The topics of one run on a real Kafka.
+import AppStoreSigning
 import Foundation
 import KafkaClient
 import MillraceWorker
@@ -30,10 +31,10 @@ struct RunTopics {
   }
 
   /// Writes records to the input topic.
-  /// - Returns: The root certificate of the notifications.
+  /// - Returns: The chain that signed the notifications.
   func fill(
     _ count: Int, on bootstrap: String, _ make: (inout ConsumeStage, Int) async throws -> [ProducerRecord]
-  ) async throws -> [UInt8] {
+  ) async throws -> SigningChain {
     var stage = try await ConsumeStage(bootstrap: bootstrap, lanes: lanes, prefix: prefix)
     let filling = stage
     try await filling.producing {
@@ -41,6 +42,6 @@ struct RunTopics {
         try await stage.fill(try await make(&stage, min(12_000, count - first)))
       }
     }
-    return stage.root
+    return stage.chain
   }
 }

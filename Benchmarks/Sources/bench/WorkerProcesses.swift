@@ -1,6 +1,7 @@
 // Processes of one worker, as users run them: their cost for a notification, and the pause of their lanes when one is
 // killed.
 import AppStore
+import AppStoreSigning
 import Foundation
 import KafkaClient
 
@@ -25,11 +26,11 @@ struct WorkerProcesses {
   var input: String { prefix + ConsumeStage.topic }
 
   /// Writes signed notifications, each of its own subscription, and measures the process from a fifth of them to the end.
-  /// - Parameter writeRoot: Receives the root certificate in DER.
-  func cost(_ count: Int, writeRoot: ([UInt8]) throws -> Void = { _ in }) async throws -> PeerCost {
+  /// - Parameter use: Receives the chain that signs the notifications.
+  func cost(_ count: Int, use: (SigningChain) throws -> Void = { _ in }) async throws -> PeerCost {
     var stage = try await ConsumeStage(bootstrap: bootstrap, lanes: Self.lanes, prefix: prefix)
-    try writeRoot(stage.root)
-    let place = try prepare(root: stage.root)
+    try use(stage.chain)
+    let place = try prepare(root: stage.chain.rootDER)
     var batches: [[ProducerRecord]] = []
     for first in stride(from: 0, to: count, by: 12_000) {
       batches.append(try await stage.signed(min(12_000, count - first)))
@@ -67,7 +68,7 @@ struct WorkerProcesses {
   /// Writes a ledger with this many subscriptions, and measures processes that own them.
   func own(_ count: Int) async throws -> Cost {
     let stage = try await ConsumeStage(bootstrap: bootstrap, lanes: Self.lanes, prefix: prefix)
-    let place = try prepare(root: stage.root)
+    let place = try prepare(root: stage.chain.rootDER)
     let ledger = prefix + "millrace.subscriptions.ledger"
     try await stage.producing {
       for first in stride(from: 0, to: count, by: 100_000) {
