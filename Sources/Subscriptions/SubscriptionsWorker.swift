@@ -112,17 +112,21 @@ extension SubscriptionsWorker {
   }
 
   /// Returns the outcome of reports about a subscription.
-  /// - Parameter isLast: Whether the subscription has no timer now, because it has just fired.
+  /// - Parameters:
+  ///   - hint: The version 1 notification that led to the question that the reports answer.
+  ///   - isLast: Whether the subscription has no timer now, because it has just fired.
   private func outcome(
-    of reports: [SubscriptionReport], about id: String, _ before: SubscriptionState, isLast: Bool = false,
-    in context: HandlerContext
+    of reports: [SubscriptionReport], about id: String, _ before: SubscriptionState, hint: NotificationTypeV1? = nil,
+    isLast: Bool = false, in context: HandlerContext
   ) -> Outcome {
     var state = before
     var results = Outcome.Results()
     for report in reports {
       let old = state.subscription
       state.apply(report)
-      for event in state.subscription?.events(since: old, cause: report.statement.cause) ?? [] {
+      var cause = report.statement.cause
+      if let hint { cause.kind = .named(by: hint) }
+      for event in state.subscription?.events(since: old, cause: cause) ?? [] {
         let row = state.subscription?.row(id, of: state, margin: margin) ?? JSONObject()
         results.events.append(EncodedEvent(name: SubscriptionEvent.prefix + event.rawValue, data: row.serialized()))
       }
@@ -201,7 +205,8 @@ extension SubscriptionsWorker {
       about: id, of: notification.bundleId, in: environment, as: Cause(kind: .answer, id: notification.id), context)
     switch answer {
     case .reports(let reports):
-      let outcome = outcome(of: reports, about: id, try await state(of: id, in: context), in: context)
+      let type: NotificationTypeV1? = if case .v1(let type) = notification.event { type } else { nil }
+      let outcome = outcome(of: reports, about: id, try await state(of: id, in: context), hint: type, in: context)
       // Apple's first answer after a refund may not contain it yet.
       return reportsEnd(notification) ? askingAgain(about: id, after: outcome, in: context) : outcome
     case .noCredentials:

@@ -119,4 +119,20 @@ import Testing
     #expect(events == row.events)
     #expect(state.subscription?.status == row.status)
   }
+
+  @Test(arguments: rows.keys.sorted())
+  func `the first notification of a customer publishes the change that it reports`(name: String) throws {
+    let row = try #require(Self.rows[name])
+    var story = Story()
+    let bought = story.reports.count
+    row.before(&story)
+    // What a notification takes back is unknown without the one before.
+    guard story.reports.count == bought else { return }
+    row.step(&story)
+    var state = SubscriptionState()
+    var events: [SubscriptionEvent] = []
+    for report in story.reports.dropFirst(bought) { events += state.events(report) }
+    let starts = ["SUBSCRIBED", "SUBSCRIBED/INITIAL_BUY", "OFFER_REDEEMED/INITIAL_BUY"].contains(name)
+    #expect(events == (starts ? [.started] : []) + row.events)
+  }
 }

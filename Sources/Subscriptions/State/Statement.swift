@@ -18,6 +18,18 @@ struct Cause: Sendable, Hashable {
   var id: String
 }
 
+extension Cause.Kind {
+  /// The name in version 2 of a version 1 notification, for the events that Apple's answer confirms.
+  static func named(by type: NotificationTypeV1) -> Self {
+    switch type {
+    case .initialBuy: .notification(.subscribed, .initialBuy)
+    case .interactiveRenewal: .notification(.subscribed, .resubscribe)
+    case .didRenew, .didRecover, .renewal: .notification(.didRenew, nil)
+    default: .notification(nil, nil)
+    }
+  }
+}
+
 /// What Apple said about a subscription at one time. The statement that was signed last has precedence.
 struct Statement: Sendable, Hashable {
   /// Nil if Apple named no status. The state then follows from the transaction and the renewal info.

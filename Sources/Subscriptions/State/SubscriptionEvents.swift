@@ -34,6 +34,7 @@ extension Subscription {
   /// nothing.
   private func firstEvents(_ cause: Cause) -> [SubscriptionEvent] {
     guard case .notification(let type, let subtype) = cause.kind else { return [] }
+    let isFirstPeriod = period.originalPurchaseDate.map { $0 == period.purchaseDate } ?? true
     let main: SubscriptionEvent? =
       switch status {
       case .expired: .expired
@@ -41,17 +42,15 @@ extension Subscription {
       case .billingRetry: .billingRetryEntered
       case .gracePeriod: .gracePeriodEntered
       case .active:
-        if period.originalPurchaseDate == nil || period.originalPurchaseDate == period.purchaseDate {
-          type == .subscribed || type == .offerRedeemed ? .started : nil
-        } else {
-          switch (type, subtype) {
-          case (.subscribed, _), (.offerRedeemed, .resubscribe): .resubscribed
-          case (.didChangeRenewalPref, .upgrade), (.offerRedeemed, .upgrade): .upgraded
-          case (.didRenew, _): .renewed
-          case (.renewalExtended, _): .extended
-          case (.refundReversed, _): .reinstated
-          default: nil
-          }
+        switch (type, subtype) {
+        case (.subscribed, .initialBuy), (.offerRedeemed, .initialBuy): .started
+        case (.subscribed, .resubscribe), (.offerRedeemed, .resubscribe): .resubscribed
+        case (.subscribed, _): isFirstPeriod ? .started : .resubscribed
+        case (.didChangeRenewalPref, .upgrade), (.offerRedeemed, .upgrade): .upgraded
+        case (.didRenew, _): .renewed
+        case (.renewalExtended, _): .extended
+        case (.refundReversed, _): .reinstated
+        default: nil
         }
       }
     // Compared with a subscription that renews as it is.
@@ -91,7 +90,7 @@ extension Subscription {
       return .upgraded
     }
     guard period.isLater(than: before.period) else { return .corrected }
-    if case .notification(.subscribed?, _) = cause.kind { return .resubscribed }
+    if case .notification(.subscribed?, let subtype) = cause.kind, subtype != .initialBuy { return .resubscribed }
     return .renewed
   }
 
