@@ -13,6 +13,8 @@ package struct DryRunReport: Sendable, Hashable {
   package var sent: Int64
   /// The expected outcome of these records.
   package var outcome: RunOutcome
+  /// The number of superseded records for which the run publishes nothing. The events of the first run stay.
+  package var supersededByNothing: Int
   /// The number of timers whose handlers asked for an effect or a call.
   package var timersThatWouldCall: Int
   /// The first records whose outcome is another one.
@@ -22,6 +24,7 @@ package struct DryRunReport: Sendable, Hashable {
   package var json: JSONObject {
     var json = outcome.json(of: sent)
     json["wouldCall"] = .integer(outcome[.wouldCall])
+    json["supersededByNothing"] = .integer(Int64(supersededByNothing))
     json["timersThatWouldCall"] = .integer(Int64(timersThatWouldCall))
     json["differences"] = .array(differences.map { .object($0.json) })
     return json
@@ -32,6 +35,7 @@ package struct DryRunReport: Sendable, Hashable {
 package final class DryRunJournal: Sendable {
   private struct State {
     var timers: Set<String> = []
+    var supersededByNothing = 0
     var differences: [RunDifference] = []
     var failure: MillraceError?
   }
@@ -50,6 +54,7 @@ package final class DryRunJournal: Sendable {
   func ended(_ item: LaneItem, _ ending: RunOutcome.Ending, _ records: [ProducerRecord]) {
     guard ending != .unchanged, ending != .skipped else { return }
     state.withLock { state in
+      if ending == .superseded, records.isEmpty { state.supersededByNothing += 1 }
       guard state.differences.count < shown else { return }
       state.differences.append(
         RunDifference(
@@ -63,6 +68,7 @@ package final class DryRunJournal: Sendable {
   var failure: MillraceError? { state.withLock(\.failure) }
 
   var timers: Int { state.withLock { $0.timers.count } }
+  var supersededByNothing: Int { state.withLock(\.supersededByNothing) }
   var differences: [RunDifference] { state.withLock(\.differences) }
 }
 
@@ -107,7 +113,8 @@ package enum DryRun {
     var outcome = RunOutcome()
     if let run = commands.first?.replayID { outcome = try await .read(run, topics, in: overlay) }
     return DryRunReport(
-      sent: sent, outcome: outcome, timersThatWouldCall: journal.timers,
+      sent: sent, outcome: outcome, supersededByNothing: journal.supersededByNothing,
+      timersThatWouldCall: journal.timers,
       differences: try await RunDifference.completed(journal.differences, topics, from: base))
   }
 

@@ -85,7 +85,8 @@ package struct RunReaders: Sendable, Hashable {
 extension FactSheet {
   private static let outcomeLabels = [
     ("records", "records"), ("skipped", "skipped"), ("unchanged", "unchanged"), ("superseded", "superseded"),
-    ("new", "new"), ("deadLetters", "dead letters"), ("wouldCall", "would call"), ("waiting", "waiting"),
+    ("supersededByNothing", "superseded by nothing"), ("new", "new"), ("deadLetters", "dead letters"),
+    ("wouldCall", "would call"), ("waiting", "waiting"),
     ("unknown", "without an outcome"), ("events", "events"), ("timersThatWouldCall", "timers that would call"),
   ]
 
