@@ -225,18 +225,19 @@ struct DelayChains: Sendable {
   }
 }
 
-/// Tracks the outcomes of calls while their records are read backwards, newest first.
+/// Recognizes the intents of calls whose end is known while records are read backwards, newest first.
 struct CallOutcomes: Sendable {
-  private var known: [TimelineEntry.Call: TimelineEntry.Call.Outcome] = [:]
+  private var known: Set<TimelineEntry.Call> = []
 
   /// Adds the outcome of its call to the next older entry.
-  mutating func complete(_ entry: inout TimelineEntry) {
-    guard let call = entry.call else { return }
-    var same = call
-    same.outcome = .open
-    let outcome = call.outcome == .open ? known[same] ?? .open : call.outcome
-    known[same] = outcome
-    entry.say("outcome", outcome.rawValue)
+  /// - Returns: Whether the entry is shown: it is no call, or its end, or an intent whose end is not known yet. The end has
+  ///   the time of the intent.
+  mutating func complete(_ entry: inout TimelineEntry) -> Bool {
+    guard var call = entry.call else { return true }
+    entry.say("outcome", call.outcome.rawValue)
+    let isIntent = call.outcome == .open
+    call.outcome = .open
+    return known.insert(call).inserted || !isIntent
   }
 }
 

@@ -54,10 +54,9 @@ package struct TimelineReader: Sendable {
         scanned += Int64(step.offsets.count)
         try await send(.progress(scanned: scanned, left: merge.unread))
       } else if var entry = merge.next() {
-        guard chains.isNewest(entry) else { continue }
+        guard chains.isNewest(entry), calls.complete(&entry) else { continue }
         guard sent < Self.limit else { return false }
         sent += 1
-        calls.complete(&entry)
         outcomes.complete(&entry)
         if let letter = entry.letter { entry.say("state", try await settled(letter)) }
         try await send(.entry(entry))
