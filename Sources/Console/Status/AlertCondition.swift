@@ -122,15 +122,18 @@ extension DeploymentStatus {
           ? "the endpoint answers as if it were misconfigured\(cause); records wait"
           : "the endpoint fails\(cause); records wait",
         circuit.isMisconfigured
-          ? "check its URL and secret, and the endpoint's log" : "check that the endpoint runs and can be reached")
+          ? "check its URL and secret, and the endpoint's log"
+          : circuit.cause?.hasPrefix("answered") == true
+            ? "read the endpoint's log: it runs, and answers with an error"
+            : "check that the endpoint runs and can be reached")
     }
     for (reason, groups) in Dictionary(grouping: worker.dead, by: \.key.reason) {
-      guard let newest = groups.map(\.newest).max(), wallTime - newest < .seconds(60 * Self.recently) else { continue }
       let open = groups.reduce(0) { $0 + $1.open }
+      guard open > 0 else { continue }
       add(
         .deadLetters, "\(name)/\(reason)", "\(HumanText.count(open, "open dead letter")): \(reason)",
         reason == "unverified"
-          ? "check trust.roots, apps and their environments of this worker; then requeue"
+          ? "check trust.roots, apps and their environments in the configuration of this worker's process; then requeue"
           : "millrace dead-letters list --worker \(name) --reason \(reason) --open --each")
     }
     if worker.failingTimers > 0 {

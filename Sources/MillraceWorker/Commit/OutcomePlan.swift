@@ -109,8 +109,8 @@ struct OutcomePlanner: Sendable {
         item, Failure(error.reason.rawValue, error.description),
         remedy: error.reason == .unverified
           ? """
-          check this worker's trust.roots, apps and their environments, correct them, then requeue it; if they are right, \
-          find out who wrote the record, and discard it
+          check trust.roots, apps and their environments in the configuration of this worker's process, correct them, \
+          restart it, then requeue it; discard it only if no other worker accepted it (millrace timeline)
           """
           : "find out who wrote the record; workers cannot process it", now: now)
       plan.isForeign = true
