@@ -132,9 +132,9 @@ extension HistorySample {
   }
 
   @Test func `the figures are text, too`() {
-    #expect(chart([nil, 1_200, 3, 0]).words == "now 0, highest 1\u{202F}200, lowest 0; 1 of 4 samples are missing")
-    #expect(chart([7, 3]).summary == "now 3, highest 7")
-    #expect(chart([7, 3, nil]).summary == "now unknown, highest 7")
+    #expect(chart([nil, 1_200, 3, 0]).words == "last 0, highest 1\u{202F}200, lowest 0; 1 of 4 samples are missing")
+    #expect(chart([7, 3]).summary == "last 3, highest 7")
+    #expect(chart([7, 3, nil]).summary == "last unknown, highest 7")
     #expect(chart([nil]).words == "no samples in the last 24 hours" && chart([nil]).summary == "no samples yet")
     let html = chart([1]).html.text
     #expect(html.contains("role=\"img\" aria-labelledby=\"a-title a-words\"") && !html.contains("style="))

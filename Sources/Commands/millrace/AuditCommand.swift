@@ -39,6 +39,11 @@ struct AuditCommand: AsyncParsableCommand {
       let survey = try await AuditLog(on: log, prefix: configuration.topics.prefix).survey(
         at: MillraceClock.system.wallTime)
       let lines = survey.lines(isOpenOnly: command.open).filter { $0.entry.run.hasPrefix(command.run ?? "") }
+      if let run = command.run, lines.isEmpty {
+        throw OperationError(
+          .usage, command.open ? "no open run has this id" : "no run has this id", at: "--run \(run)",
+          remedy: "see millrace audit")
+      }
       let out = console.out
       if lines.isEmpty { console.err.note(command.open ? "No open runs." : "No actions recorded.") }
       if command.output.wantsJSON(console) {

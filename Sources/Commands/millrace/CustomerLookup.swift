@@ -11,11 +11,8 @@ struct CustomerLookup {
   /// One state for each key; one without a row if nothing names the id.
   let states: [CustomerState]
 
-  /// - Parameter readsQuarantine: Whether the quarantine is read even if every key has a row.
   /// - Throws: The errors of `CustomerSearch.id(_:)` and `CustomerSearch.find(_:)`.
-  init(
-    _ given: String, readsQuarantine: Bool = false, _ configuration: MillraceConfiguration, _ console: Console
-  ) async throws {
+  init(_ given: String, _ configuration: MillraceConfiguration, _ console: Console) async throws {
     let id = try CustomerSearch.id(given)
     log = try await configuration.connect(console)
     let clock = MillraceClock(configuration.clock)
@@ -27,18 +24,14 @@ struct CustomerLookup {
       console.err.note("The \(relation) belongs to \(customer.keys.joined(separator: ", ")).")
     }
     let marks = try await Self.marks(configuration, log, console)
+    // A row does not have what the ingress refused, such as a refund.
+    let quarantined = try await search.quarantined(claiming: customer.keys)
     var states: [CustomerState] = []
     for key in customer.keys {
       states.append(
         CustomerState(
-          key: key, row: try await search.row(of: key), erasedAt: marks.time(of: key), finding: customer.finding))
-    }
-    if readsQuarantine || states.contains(where: { $0.row == nil }) {
-      let found = try await search.quarantined(claiming: customer.keys)
-      for index in states.indices {
-        let key = states[index].key
-        states[index].quarantined = found.filter { $0.names(key) }
-      }
+          key: key, row: try await search.row(of: key), erasedAt: marks.time(of: key), finding: customer.finding,
+          quarantined: quarantined.filter { $0.names(key) }))
     }
     self.states = states
   }

@@ -60,6 +60,7 @@ struct SubscriptionsCommand: AsyncParsableCommand {
             var sheet = FactSheet()
             sheet.add("entitled", state.entitlement(at: now), state.isEntitled(at: now) == true ? .green : .red)
             sheet.add("erased", state.erasedAt.map { "\($0.rfc3339); later notifications brought it back" }, .yellow)
+            sheet.add("quarantined", state.claims, .yellow)
             for member in state.row?.members ?? [] { sheet.add(member.key, member.value.oneLine) }
             try out.lines((number > 0 ? [""] : []) + sheet.lines(usesColor: out.usesColor))
           }

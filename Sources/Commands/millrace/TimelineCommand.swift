@@ -44,7 +44,7 @@ struct TimelineCommand: AsyncParsableCommand {
     let command = self
     try await conclude(finishesOnSignal: true) { console in
       let configuration = try command.shared.load().configuration
-      let lookup = try await CustomerLookup(command.id, readsQuarantine: true, configuration, console)
+      let lookup = try await CustomerLookup(command.id, configuration, console)
       let topics = ConsoleTopics(try TopicCatalog.load(configuration), configuration)
       // Kafka's index knows only real time.
       let real = MillraceClock.system.wallTime

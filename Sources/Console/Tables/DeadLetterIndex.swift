@@ -141,13 +141,15 @@ struct DeadLetterIndex: Sendable {
     letter.key.worker = shared(letter.key.worker)
     letter.first.topic = shared(letter.first.topic)
     letter.detail = String(letter.detail.prefix(Self.maximumDetail))
+    let notification = letter.notificationID ?? ""
     (letter.causes, letter.answer, letter.sentBy, letter.notificationID) = ([], nil, nil, nil)
     letter.settle(status(of: letter.key))
     choices = nil
     // A NUL separates the fields because a query cannot contain one.
     let text = DeadLetterQuery.SearchText.lowered(
       [
-        letter.subject ?? "", letter.detail, letter.type ?? "", letter.reason, letter.bundleId ?? "", letter.key.worker,
+        letter.subject ?? "", notification, letter.detail, letter.type ?? "", letter.reason, letter.bundleId ?? "",
+        letter.key.worker,
       ].joined(separator: "\0"))
     if let place = places[letter.key] {
       (letters[place], searched[place]) = (letter, text)

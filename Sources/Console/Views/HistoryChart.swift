@@ -31,7 +31,7 @@ struct HistoryChart: Sendable {
   /// The figures beside the chart.
   var summary: String {
     guard let most else { return "no samples yet" }
-    return "now \(present.map { Words.count($0) } ?? "unknown"), highest \(Words.count(most))"
+    return "last \(present.map { Words.count($0) } ?? "unknown"), highest \(Words.count(most))"
   }
 
   /// Steps from value to value. A gap interrupts the line.

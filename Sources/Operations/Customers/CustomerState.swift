@@ -57,7 +57,7 @@ package struct CustomerState: Sendable, Hashable {
   /// The reason why there is no row, in one clause.
   private var absence: String {
     switch finding {
-    case .found: "\(key) has no row; a consumable has one only after a refund"
+    case .found: "\(key) has no row: no worker has written it yet, or it is a consumable without a refund"
     case .unanswered(let problem): "no row or notification names \(key), and Apple gave no answer: \(problem)"
     case .absent where !quarantined.isEmpty: "only the quarantine names \(key), and nothing there is verified"
     case .absent: "there is no subscription or purchase \(key)"
@@ -80,8 +80,8 @@ package struct CustomerState: Sendable, Hashable {
     }
   }
 
-  /// The bodies of the quarantine that claim the key; nil if there are none.
-  private var claims: String? {
+  /// The bodies of the quarantine that claim the key, in one clause; nil if there are none.
+  package var claims: String? {
     guard !quarantined.isEmpty else { return nil }
     let (count, shown) = (
       quarantined.count,
