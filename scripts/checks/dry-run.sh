@@ -101,7 +101,7 @@ journal() { curl --silent --fail "http://127.0.0.1:$apple/simulator/journal"; }
 # handled WORKER waits until a worker has handled everything.
 handled() {
   local tries=1200
-  until "$bin/millrace" status --json 2>>"$temporary/status.log" | grep "\"worker\":\"$1\"" | grep -q '"hasRun":true.*"lag":0,'; do
+  until "$bin/millrace" status --json 2>>"$temporary/status.log" | grep "\"worker\":\"$1\"" | grep '"hasRun":true.*"lag":0,' >/dev/null; do
     [ $((tries--)) -gt 0 ] || { logs; die "$1 has not handled the refunds"; }
     sleep 1
   done

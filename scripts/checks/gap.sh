@@ -101,7 +101,7 @@ kill -0 "$first" 2>/dev/null || { logs; die "the run ended before it could be ki
 crash "$first"
 id=$(sed -n 's/^run \([^:]*\): .*/\1/p' "$temporary/run.log" | head -n 1)
 [ -n "$id" ] || { logs; die "the run printed no id"; }
-"$bin/millrace" backfill list 2>/dev/null | grep -q "$id" || { logs; die "the run is not in the list"; }
+"$bin/millrace" backfill list 2>/dev/null | grep "$id" >/dev/null || { logs; die "the run is not in the list"; }
 
 say "The second gap: --follow runs meanwhile"
 MILLRACE_ADMIN_PORT=0 start "$temporary/follow.log" "$bin/millrace" backfill --follow --every 5m

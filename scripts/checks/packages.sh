@@ -66,7 +66,7 @@ for name in millrace millrace-postgres; do
   dpkg-deb --extract "$(package "$name")" "$temporary/unpacked"
   program=$temporary/unpacked/usr/bin/$name
   for library in $(direct_libraries "$program"); do
-    depends_of "$name" | grep -qx "$(owner "$library")" || die "Depends of $name lacks $(owner "$library") ($library)"
+    depends_of "$name" | grep -x "$(owner "$library")" >/dev/null || die "Depends of $name lacks $(owner "$library") ($library)"
   done
   for library in $(all_libraries "$program"); do owner "$library"; done | sort -u >"$temporary/$name.owners"
   note "$name depends on $(depends_of "$name" | paste -sd ' ')"

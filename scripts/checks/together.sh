@@ -77,9 +77,14 @@ start_workers 2
 refunds_ready "$worker"
 compare_refunds "$count"
 # The clients of one worker must not overwrite the figures of another.
+# librdkafka reports its figures every few seconds.
 for name in refunds decoder; do
-  curl --silent --fail "http://127.0.0.1:$worker/metrics" |
-    grep -q "^millrace_kafka_brokers_up{client=\"$name/transactions\"} [1-9]" || die "no broker for the clients of $name"
+  tries=150
+  until curl --silent --fail --output "$temporary/metrics" "http://127.0.0.1:$worker/metrics" &&
+    grep -q "^millrace_kafka_brokers_up{client=\"$name/transactions\"} [1-9]" "$temporary/metrics"; do
+    [ $((tries--)) -gt 0 ] || { logs; die "no broker for the clients of $name"; }
+    sleep 0.2
+  done
 done
 # memory PID prints the largest memory of a process, in MiB.
 memory() { awk '/^VmHWM/ { printf "%d", $2 / 1024 }' "/proc/$1/status"; }

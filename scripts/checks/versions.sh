@@ -48,7 +48,7 @@ clean_up_at_exit
 # The places of Kafka: the directory above that of the jars.
 homes=("$(dirname "$(scripts/kafka found)")")
 newer=${KAFKA_4_HOME:-$HOME/apache-kafka-4}
-if KAFKA_HOME=$newer scripts/kafka found 2>/dev/null | grep -q "^$newer/"; then
+if KAFKA_HOME=$newer scripts/kafka found 2>/dev/null | grep "^$newer/" >/dev/null; then
   [ "$newer" = "${homes[0]}" ] || homes+=("$newer")
 else
   note "skipped: every scenario with a Kafka 4: none in KAFKA_4_HOME"
