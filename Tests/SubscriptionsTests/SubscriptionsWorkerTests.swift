@@ -141,6 +141,22 @@ import Testing
       let row = try #require(try stage.table()["\(id)"])
       #expect(row["status"] == "active" && cause(row)?["kind"] == "answer")
       #expect(stage.appStore.asked.count == 1)
+      #expect(try stage.events().map(\.name) == ["subscription.started"])
+    }
+  }
+
+  @Test func `a version 1 notification of a purchase that comes late is a start, and not a return`() async throws {
+    let stage = try SubscriptionStage()
+    try await stage.running { stage in
+      _ = try stage.buy("app.basic")
+      let entry = try #require(stage.entries().first)
+      let record = try #require(try stage.v1(entry))
+      try await stage.advance(by: Self.day * 40)
+      try await stage.deliver([record])
+      #expect(try stage.events().map(\.name) == ["subscription.started"])
+      // The notification of the renewal, which the answer had already.
+      try await deliverAll(stage)
+      #expect(try stage.events().map(\.name) == ["subscription.started"])
     }
   }
 
