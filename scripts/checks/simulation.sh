@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs 200 fixed seeds of the simulation and four planted faults. Two minutes.
+# Runs 200 fixed seeds of the simulation and four planted faults. Four minutes.
 # Also its self-test, and the suite of logs and the schedules on its models.
 # It also checks with nm that no program of the normal build contains a part of the simulation.
 #
