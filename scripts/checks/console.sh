@@ -173,8 +173,10 @@ fi
 
 say "Checking the console in Chromium"
 python3 scripts/checks/console/check.py "$address" "$root/.build/console-shots" "$cluster" "$receiver" \
-  env MILLRACE_ADMIN_PORT=0 "$bin/millrace-worker" --config "$config" || {
+  env MILLRACE_ADMIN_PORT=0 "$bin/millrace-worker" --config "$config" 2>&1 | tee "$temporary/check.log" || {
   tail -n 20 "$temporary"/{console,extensions,campaign,backfill}.log >&2
+  # The reason last.
+  tail -n 4 "$temporary/check.log" >&2
   exit 1
 }
 # The console stopped the backfill, so it exits with 1.
