@@ -59,9 +59,15 @@ struct KeyedScheduler<Record: Sendable>: Sendable {
     }
   }
 
+  /// A key that is hashed as a whole. An array hashes each byte for itself.
+  private struct Key: Hashable, Sendable {
+    let bytes: [UInt8]
+    func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+  }
+
   private let limits: Limits
   private var lines = Slots<KeyQueue<Record>>()
-  private var lineOfKey: [[UInt8]: Int] = [:]
+  private var lineOfKey: [Key: Int] = [:]
   private var groups = Slots<Group>()
   private var groupOfName: [String: Int] = [:]
   private var lastGroup: Int?
@@ -177,7 +183,7 @@ struct KeyedScheduler<Record: Sendable>: Sendable {
 
   /// Returns the number of the record of a key that is with a handler; nil if there is none.
   func running(of key: [UInt8]) -> UInt64? {
-    guard let line = lineOfKey[key], lines[line].isBusy else { return nil }
+    guard let line = lineOfKey[Key(bytes: key)], lines[line].isBusy else { return nil }
     let job = (0..<inside.count).first { inside[$0].phase != .free && inside[$0].line == line }
     return job.map { inside[$0].generation << Self.placeBits | UInt64($0) }
   }
@@ -223,18 +229,19 @@ struct KeyedScheduler<Record: Sendable>: Sendable {
   }
 
   private mutating func line(of key: [UInt8]) -> Int {
-    if let line = lineOfKey[key] { return line }
+    let name = Key(bytes: key)
+    if let line = lineOfKey[name] { return line }
     let line = lines.take {
       KeyQueue(key: key)
     } reuse: {
       $0.key = key
     }
-    lineOfKey[key] = line
+    lineOfKey[name] = line
     return line
   }
 
   private mutating func forget(_ line: Int) {
-    lineOfKey[lines[line].key] = nil
+    lineOfKey[Key(bytes: lines[line].key)] = nil
     lines.release(line)
   }
 

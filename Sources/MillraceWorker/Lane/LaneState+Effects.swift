@@ -66,7 +66,7 @@ extension LaneState {
   /// Finishes a record of an erased customer without an outcome.
   mutating func drop(_ job: LaneJob, _ item: LaneItem) {
     var write = LaneWrite(
-      lane: epoch, finishes: item.position, entries: entries(counting: .skipped, of: item))
+      lane: epoch, finishes: item.position, entries: ledger.entries(counting: .skipped, of: item))
     // Later records of the key may wait for this one. A record that only claims an id must not block the genuine one.
     if case .delayed? = ledger[item.ledgerID]?.state {
       write.entries += ledger.entries(

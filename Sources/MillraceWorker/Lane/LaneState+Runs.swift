@@ -47,7 +47,7 @@ extension LaneState {
       rules.metrics.skipped(reason.rawValue, type: item.typeLabel)
       decided(job)
       return submit(
-        LaneWrite(lane: epoch, finishes: item.position, entries: entries(counting: .skipped, of: item)))
+        LaneWrite(lane: epoch, finishes: item.position, entries: ledger.entries(counting: .skipped, of: item)))
     }
     if watch.isPoisoned(item.position) {
       return finish(job, item, rules.planner.crashed(item, now: now), began: now, now: now)
@@ -226,43 +226,14 @@ extension LaneState {
     #endif
     if !plan.states.isEmpty { write.records += ledger.rows(plan) }
     if let ending = plan.runEnding(replacing: job.replacing, isDryRun: rules.dryRun != nil) {
-      write.entries = entries(counting: ending, of: item, events: isUnchanged ? 0 : plan.events.count)
+      write.entries = ledger.entries(counting: ending, of: item, events: isUnchanged ? 0 : plan.events.count)
       rules.dryRun?.ended(item, ending, write.records)
     }
-    write.entries += ledger.entries(
-      plan, of: item, replacing: job.replacing, began: began, isStrict: isStrict, at: now)
-    count(plan, of: item, isUnchanged: isUnchanged, now: now)
+    write.entries.add(
+      ledger.entries(plan, of: item, replacing: job.replacing, began: began, isStrict: isStrict, at: now))
+    rules.count(plan, of: item, isUnchanged: isUnchanged, now: now)
     decided(job)
     submit(write)
-  }
-
-  /// Returns the entries that count a record that has ended for the run that sent it.
-  func entries(counting ending: RunOutcome.Ending, of item: LaneItem, events: Int = 0) -> [LedgerEntry] {
-    guard let run = item.replay?.id, !run.isEmpty else { return [] }
-    return ledger.entries(counting: RunOutcome.counts(of: run, ending, events: events))
-  }
-
-  private func count(_ plan: OutcomePlan, of item: LaneItem, isUnchanged: Bool, now: Timestamp) {
-    if !isUnchanged { rules.metrics.emitted(plan.events) }
-    func failure(_ reason: String) -> FailureLog.Failure {
-      .init(subject: item.logged, attempt: plan.attempt, reason: reason, detail: plan.detail, answer: plan.answer)
-    }
-    switch plan.ending {
-    case .done: rules.metrics.ended(.done, type: item.typeLabel)
-    case .delayed(let delayIndex, let reason):
-      rules.metrics.delayed(topic: rules.topics.retries[delayIndex], reason: reason, type: item.typeLabel)
-      // A record that waits for an earlier one of its key has not failed.
-      if reason != OutcomePlan.behindItsKey { rules.failures.retried(failure(reason)) }
-      if DeadlineDanger.begins(
-        after: now, until: plan.due ?? now, written: item.firstWritten, deadline: item.deadline)
-      {
-        rules.metrics.endangered(type: item.typeLabel)
-      }
-    case .dead(let reason):
-      rules.metrics.died(reason: reason, type: item.typeLabel)
-      rules.failures.died(failure(reason))
-    case .again, .undeclared: break
-    }
   }
 
   /// Ends the worker, because an outcome writes to an undeclared topic. The record or timer is left as it was.
@@ -273,5 +244,32 @@ extension LaneState {
         declare it in the worker (`static let outputTopics: Set<String> = ["\(topic)"]`), which then starts only if the \
         topic exists
         """)
+  }
+}
+
+// A method of the rules, because one of the state would copy the whole state for each record.
+extension LaneRules {
+  /// Counts and logs how a record ended.
+  func count(_ plan: OutcomePlan, of item: LaneItem, isUnchanged: Bool, now: Timestamp) {
+    if !isUnchanged { metrics.emitted(plan.events) }
+    func failure(_ reason: String) -> FailureLog.Failure {
+      .init(subject: item.logged, attempt: plan.attempt, reason: reason, detail: plan.detail, answer: plan.answer)
+    }
+    switch plan.ending {
+    case .done: metrics.ended(.done, type: item.typeLabel)
+    case .delayed(let delayIndex, let reason):
+      metrics.delayed(topic: topics.retries[delayIndex], reason: reason, type: item.typeLabel)
+      // A record that waits for an earlier one of its key has not failed.
+      if reason != OutcomePlan.behindItsKey { failures.retried(failure(reason)) }
+      if DeadlineDanger.begins(
+        after: now, until: plan.due ?? now, written: item.firstWritten, deadline: item.deadline)
+      {
+        metrics.endangered(type: item.typeLabel)
+      }
+    case .dead(let reason):
+      metrics.died(reason: reason, type: item.typeLabel)
+      failures.died(failure(reason))
+    case .again, .undeclared: break
+    }
   }
 }

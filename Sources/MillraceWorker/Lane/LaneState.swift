@@ -344,7 +344,7 @@ extension LaneState {
     switch ledger.verdict(for: item.ledgerID, arriving: item.arrival, reapply: item.reapply) {
     case .skip(let reason):
       rules.metrics.skipped(reason.rawValue, type: item.typeLabel)
-      write.entries = entries(counting: .skipped, of: item)
+      write.entries = ledger.entries(counting: .skipped, of: item)
     case .reapply: write.records = [rules.planner.moved(item, to: delayIndex, now: now)]
     case .run(let attempt):
       write.records = [rules.planner.moved(item, to: delayIndex, now: now)]

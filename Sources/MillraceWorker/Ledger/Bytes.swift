@@ -8,7 +8,12 @@ struct ByteWriter: Sendable {
   let name: ArraySlice<UInt8>
   private(set) var bytes: [UInt8]
 
-  init(_ first: UInt8, name: ArraySlice<UInt8> = []) { (bytes, self.name) = ([first], name) }
+  init(_ first: UInt8, name: ArraySlice<UInt8> = []) {
+    (bytes, self.name) = ([], name)
+    // Most values and names fit.
+    bytes.reserveCapacity(24)
+    bytes.append(first)
+  }
 
   mutating func put<Value: FixedWidthInteger>(_ value: Value) {
     withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }

@@ -14,7 +14,7 @@ extension Ledger {
     _ plan: OutcomePlan, of item: LaneItem, replacing replaced: UInt32?, began: Timestamp, isStrict: Bool,
     at now: Timestamp
   ) -> [LedgerEntry] {
-    let timers = plan.timers(replacing: replaced, began: began)
+    let timers = plan.timers.isEmpty ? [] : plan.timers(replacing: replaced, began: began)
     var entries = timers.isEmpty ? [] : Self.entries(setting: timers, key: item.key)
     if !plan.states.isEmpty { entries += self.entries(keeping: plan.states, key: item.key) }
     // A reapplied notification was counted when it was first done.
@@ -22,7 +22,8 @@ extension Ledger {
     switch plan.ending {
     case .done:
       if !plan.isUnchanged(replacing: replaced) {
-        entries += self.entries(resolving: item, as: Handled(.done(digest: plan.digest), at: now), isStrict: isStrict)
+        entries.add(
+          self.entries(resolving: item, as: Handled(.done(digest: plan.digest), at: now), isStrict: isStrict))
       }
     case .delayed(let delayIndex, _):
       // A notification that is done stays done while its reapply is delayed.
@@ -100,6 +101,12 @@ extension Ledger {
   /// Returns the entries that add to counters.
   func entries(counting counts: [String: Int64]) -> [LedgerEntry] {
     counts.sorted { $0.key < $1.key }.map { adding($0.value, to: $0.key) }
+  }
+
+  /// Returns the entries that count a record that has ended for the run that sent it.
+  func entries(counting ending: RunOutcome.Ending, of item: LaneItem, events: Int = 0) -> [LedgerEntry] {
+    guard let run = item.replay?.id, !run.isEmpty else { return [] }
+    return entries(counting: RunOutcome.counts(of: run, ending, events: events))
   }
 
   private func isChange(_ state: KeptState) -> Bool { self.state(state.name) != state.value }

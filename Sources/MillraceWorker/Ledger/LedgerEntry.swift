@@ -12,6 +12,13 @@ struct LedgerEntry: Sendable, Hashable {
 
     init(_ kind: LedgerKind, _ name: some Collection<UInt8>) { (self.kind, key) = (kind, [kind.rawValue] + name) }
 
+    /// The name of a notification, tail or erasure.
+    init(_ kind: LedgerKind, _ digest: LedgerKey) {
+      var bytes = ByteWriter(kind.rawValue)
+      digest.write(to: &bytes)
+      (self.kind, key) = (kind, bytes.bytes)
+    }
+
     /// Reads the key of a record.
     init(_ key: [UInt8]) throws(LedgerRecordError) {
       guard let kind = key.first.flatMap({ LedgerKind(rawValue: $0) }) else { throw .unknownKind(key.first) }
@@ -106,14 +113,14 @@ extension LedgerEntry.Name {
     return key ?? bytes
   }
 
-  static func handled(_ id: LedgerKey) -> Self { Self(.handled, id.bytes) }
+  static func handled(_ id: LedgerKey) -> Self { Self(.handled, id) }
   static func effect(_ name: String) -> Self { Self(.effect, name.utf8) }
   static func timer(_ name: String) -> Self { Self(.timer, name.utf8) }
   static func counter(_ name: String) -> Self { Self(.counter, name.utf8) }
-  static func tail(_ key: LedgerKey) -> Self { Self(.tail, key.bytes) }
+  static func tail(_ key: LedgerKey) -> Self { Self(.tail, key) }
   static func state(_ name: String) -> Self { Self(.state, name.utf8) }
   static func page(_ id: LedgerPage.ID) -> Self { Self(.page, id.bytes) }
-  static func erasure(_ mark: LedgerKey) -> Self { Self(.erasure, mark.bytes) }
+  static func erasure(_ mark: LedgerKey) -> Self { Self(.erasure, mark) }
 }
 
 extension LedgerEntry {
@@ -136,6 +143,11 @@ extension LedgerEntry {
     guard !last.isEmpty else { return entries }
     return entries.compactMap { $0.name.kind == .counter ? last.removeValue(forKey: $0.name) : $0 }
   }
+}
+
+extension [LedgerEntry] {
+  /// Adds entries, without a copy if there are none yet.
+  mutating func add(_ more: [LedgerEntry]) { if isEmpty { self = more } else { self += more } }
 }
 
 /// A ledger record that this version cannot read. The lane must not start, because it would repeat handled
