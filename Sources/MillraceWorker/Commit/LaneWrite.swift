@@ -30,10 +30,10 @@ struct LaneCommit: Sendable {
   /// One offset for each source of the lane, even if none has moved, because the group fences offset commits only. Empty
   /// after the commit if the group refused them.
   var offsets: [CommittedOffset]
-  /// The entries of the writes as records of the ledger's topic.
+  /// The entries of the writes as they are stored, a page last. The lane applies them to its ledger after the commit.
+  var entries: [LedgerEntry] = []
+  /// The records of these entries.
   var ledger: [ProducerRecord]
-  /// The page among the ledger records, if any. The lane applies it to its ledger after the commit.
-  var page: LedgerEntry?
 }
 
 /// The result of a write.

@@ -6,7 +6,7 @@ internal import MillraceRecords
 
 extension LaneState {
   /// Adds a write, and applies its entries to the ledger as not yet committed.
-  mutating func submit(_ write: LaneWrite) {
+  mutating func submit(_ write: consuming LaneWrite) {
     for entry in write.entries { ledger.stage(entry) }
     uncommitted += 1
     uncommittedBytes += write.bytes
@@ -51,31 +51,28 @@ extension LaneState {
     }
     let paged = ledger.paged(LedgerEntry.withoutPassedCounts(writes.flatMap(\.entries)))
     var entries = paged.rest
-    let page = paged.page.map { LedgerEntry.page(LedgerPage.ID(at: now, pageNumber), $0) }
-    if let page { entries.append(page) }
+    if let page = paged.page { entries.append(.page(LedgerPage.ID(at: now, pageNumber), page)) }
     let records = entries.map { $0.record(topic: rules.topics.ledger, lane: epoch.lane) }
-    return LaneCommit(writes: writes, offsets: offsets, ledger: records, page: page)
+    return LaneCommit(writes: writes, offsets: offsets, entries: entries, ledger: records)
   }
 
   private static let refusedOffsetsPause = Duration.seconds(1)
 
   /// Applies writes that were committed, and starts what may run now.
   mutating func committed(_ commit: LaneCommit, now: Timestamp) {
-    for write in commit.writes {
-      for entry in write.entries {
-        ledger.settle(entry)
-        if entry.name.kind == .timer, entry.value != nil { actions.isTimeNews = true }
-      }
-      if let timer = write.fires { watch.settled(timer: timer) }
-      if let position = write.finishes {
+    // By place, because a loop over the writes copies each of them.
+    for place in commit.writes.indices {
+      if let timer = commit.writes[place].fires { watch.settled(timer: timer) }
+      if let position = commit.writes[place].finishes {
         watermarks.finish(position)
         watch.settled(position)
       }
       uncommitted -= 1
-      uncommittedBytes -= write.bytes
+      uncommittedBytes -= commit.writes[place].bytes
+      ledger.unstage(commit.writes[place].entries)
     }
-    // Apply the page after its individual entries: it also records that they are stored on a page.
-    if let page = commit.page { ledger.restore(page) }
+    for entry in commit.entries { ledger.restore(entry) }
+    if commit.entries.contains(where: { $0.name.kind == .timer && $0.value != nil }) { actions.isTimeNews = true }
     for offset in commit.offsets {
       committed[committed.place(of: offset.partition.topic, default: 0)] = offset.offset
       if let place = trails.place(of: offset.partition.topic) { trails[place].committed(offset.offset) }

@@ -16,7 +16,12 @@ struct Ledger: Sendable {
   private struct Staged: Sendable {
     var entry: LedgerEntry
     /// The number of pending commits for this name. Only the last one removes the staged entry.
-    var outstanding: Int
+    var outstanding = 0
+
+    mutating func stage(_ entry: LedgerEntry) {
+      self.entry = entry
+      outstanding += 1
+    }
   }
 
   /// The notifications that are in Kafka. There are millions of them, and pages have them without entries.
@@ -123,18 +128,19 @@ struct Ledger: Sendable {
   mutating func stage(_ entry: LedgerEntry) {
     if entry.name.kind == .erasure { isErasing = true }
     changed?.insert(entry.name)
-    staged[entry.name] = Staged(entry: entry, outstanding: (staged[entry.name]?.outstanding ?? 0) + 1)
+    staged[entry.name, default: Staged(entry: entry)].stage(entry)
   }
 
-  /// Moves a staged decision to the layer that is in Kafka. Decisions are settled in the order in which they were
-  /// staged.
-  mutating func settle(_ entry: LedgerEntry) {
-    apply(entry)
-    guard let waiting = staged[entry.name] else { return }
-    if waiting.outstanding > 1 {
-      staged[entry.name]?.outstanding -= 1
-    } else {
-      staged[entry.name] = nil
+  /// Removes the entries of a commit from the staged layer. The caller then restores them as they are stored in Kafka: what
+  /// shares a page is on it, and passed counts are left out.
+  mutating func unstage(_ entries: [LedgerEntry]) {
+    for entry in entries {
+      guard let place = staged.index(forKey: entry.name) else { continue }
+      if staged.values[place].outstanding > 1 {
+        staged.values[place].outstanding -= 1
+      } else {
+        staged.remove(at: place)
+      }
     }
   }
 

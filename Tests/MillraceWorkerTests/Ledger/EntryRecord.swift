@@ -31,6 +31,12 @@ extension LedgerEntry {
 }
 
 extension Ledger {
+  /// Moves a staged entry to the layer that is in Kafka.
+  mutating func settle(_ entry: LedgerEntry) {
+    unstage([entry])
+    restore(entry)
+  }
+
   /// The record key that a state belongs to; nil if there is no such state.
   func keyOfState(_ name: String) -> [UInt8]? {
     let name = LedgerEntry.Name.state(name)
