@@ -1,7 +1,7 @@
 // Takes notifications through the ingress or a worker, without HTTP and Kafka, for `scripts/check instructions`, which
 // counts the instructions with callgrind.
 //
-//   millrace-instructions ingress|worker COUNT OF
+//   millrace-instructions ingress|worker|headers COUNT OF
 //
 // OF notifications are signed and COUNT of them processed, so that the difference of two runs is the cost of the steps
 // that are counted. The main thread waits in a semaphore, because callgrind cannot follow a program whose main function
@@ -40,7 +40,11 @@ enum Instructions {
     }
   }
 
-  static func worker(_ count: Int, of total: Int) async throws {
+  /// The notifications in a commit. Commits by time would cost what the machine's load makes them cost.
+  static let commitCount = 20
+
+  /// - Parameter isVerified: Whether the worker verifies the notifications, or only reads their headers.
+  static func worker(_ count: Int, of total: Int, isVerified: Bool) async throws {
     var fixtures = try NotificationFixtures(from: MillraceClock.system.wallTime, seed: 1)
     let log = InMemoryLog(clock: .system)
     var configuration = MillraceConfiguration()
@@ -50,21 +54,39 @@ enum Instructions {
       delays: CountingWorker.policy.retryDelays, prefix: "")
     for topic in topics.laneTopics { try log.createTopic(topic, partitions: 1) }
     for topic in topics.others { try log.createTopic(topic, partitions: 1) }
-    let records = try await signed(total, &fixtures).prefix(count).map(\.producerRecord)
+    var records = try await signed(isVerified ? total : 1, &fixtures).map(\.producerRecord)
+    if !isVerified, let first = records.first { records = copies(total, of: first) }
+    records = Array(records.prefix(count))
+    var policy = CountingWorker.policy
+    (policy.commitCount, policy.commitInterval) = (commitCount, .seconds(3_600))
     let measured = try await MeasuredWorker(
-      CountingWorker.self, configuration, CountingWorker.policy, log: log, verifier: fixtures.verifier,
+      CountingWorker.self, configuration, policy, log: log,
+      verifier: isVerified ? fixtures.verifier : nil,
       logger: Logger(label: "instructions") { _ in SwiftLogNoOpLogHandler() })
     let running = Task { try await measured.run() }
     defer { running.cancel() }
     while !measured.isReady { try await Task.sleep(for: .milliseconds(10)) }
     for record in records { try log.append(record) }
-    for _ in 0..<30_000 where CountingWorker.handled.load(ordering: .relaxed) < count {
-      try await Task.sleep(for: .milliseconds(10))
+    for _ in 0..<3_000 where CountingWorker.handled.load(ordering: .relaxed) < count {
+      try await Task.sleep(for: .milliseconds(100))
     }
-    while !(await measured.isQuiet()) { try await Task.sleep(for: .milliseconds(10)) }
+    while !(await measured.isQuiet()) { try await Task.sleep(for: .milliseconds(100)) }
     let handled = CountingWorker.handled.load(ordering: .relaxed)
     guard handled == count else {
       throw InstructionsError("\(handled) of \(count) notifications were handled")
+    }
+  }
+
+  /// Returns copies of a record with ids and keys of their own.
+  private static func copies(_ count: Int, of record: ProducerRecord) -> [ProducerRecord] {
+    (0..<count).map { number in
+      let digits = String(number + 1_000_000_000_000).dropFirst()
+      var copy = record
+      copy.key = Array("2\(digits)".utf8)
+      copy.headers = record.headers.map {
+        $0.name == "ce_id" ? RecordHeader("ce_id", "00000000-0000-4000-8000-\(digits)") : $0
+      }
+      return copy
     }
   }
 
@@ -97,8 +119,10 @@ struct InstructionsError: Error, CustomStringConvertible {
 }
 
 let arguments = CommandLine.arguments
-guard arguments.count == 4, let count = Int(arguments[2]), let total = Int(arguments[3]), count <= total else {
-  print("usage: millrace-instructions ingress|worker COUNT OF")
+guard arguments.count == 4, let count = Int(arguments[2]), let total = Int(arguments[3]), count <= total,
+  count % Instructions.commitCount == 0
+else {
+  print("usage: millrace-instructions ingress|worker|headers COUNT OF")
   exit(2)
 }
 let done = DispatchSemaphore(value: 0)
@@ -107,7 +131,8 @@ Task.detached {
   do {
     switch arguments[1] {
     case "ingress": try await Instructions.ingress(count, of: total)
-    case "worker": try await Instructions.worker(count, of: total)
+    case "worker": try await Instructions.worker(count, of: total, isVerified: true)
+    case "headers": try await Instructions.worker(count, of: total, isVerified: false)
     default: throw InstructionsError("unknown path \(arguments[1])")
     }
   } catch {
