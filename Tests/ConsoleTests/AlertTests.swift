@@ -104,6 +104,38 @@ import Testing
     #expect(posts(&again, { _ in true }, until: 100) == ["+0"], "the post before may have been lost")
   }
 
+  @Test func `what grows after a quiet hour is posted again, and its end once`() {
+    func dead(_ count: Int) -> AlertCondition {
+      AlertCondition(kind: .deadLetters, subject: "crm/refused", what: "\(count) open", remedy: "requeue", count: count)
+    }
+    var tracker = AlertTracker(after: .seconds(30))
+    var posts: [String] = []
+    func pass(_ condition: AlertCondition?, at second: Int) {
+      tracker.observe(condition.map { [$0] } ?? [], at: at(second))
+      for alert in tracker.due(at: at(second)) {
+        posts.append("\(alert.isResolved ? "-" : "+")\(second) \(alert.episode.condition.what)")
+        tracker.posted(alert)
+      }
+    }
+    let hour = Int(AlertEpisode.quiet.components.seconds)
+    pass(dead(3), at: 0)
+    pass(dead(3), at: 30)
+    // A burst is one alert. Growth is counted from the smallest number since.
+    pass(dead(9), at: 60)
+    pass(dead(2), at: 90)
+    pass(dead(2), at: hour)
+    pass(dead(3), at: hour + 10)
+    pass(dead(4), at: hour + 40)
+    pass(dead(5), at: hour + 50)
+    #expect(posts == ["+30 3 open", "+\(hour + 40) 4 open"])
+    // What grew and ended before it was posted ends for the receiver.
+    pass(dead(6), at: 3 * hour)
+    pass(nil, at: 3 * hour + 10)
+    pass(nil, at: 3 * hour + 40)
+    #expect(posts.dropFirst(2).map { $0.first } == ["-"])
+    #expect(tracker.isEmpty)
+  }
+
   @Test func `memory and posts are bounded`() {
     var tracker = AlertTracker(after: .zero)
     let many = (0..<1_000).map { AlertCondition(kind: .deadLetters, subject: "w/\($0)", what: "", remedy: "") }
@@ -117,7 +149,10 @@ import Testing
 
   @Test func `an episode is read as it was written`() throws {
     for isPosted in [false, true] {
-      let episode = AlertEpisode(condition: Self.down, since: Self.at, isTried: true, isPosted: isPosted)
+      var condition = Self.down
+      condition.count = isPosted ? 7 : nil
+      let episode = AlertEpisode(
+        condition: condition, since: Self.at, grownAt: isPosted ? at(3_600) : nil, isTried: true, isPosted: isPosted)
       let record = AlertRecord.record(of: episode, to: "t")
       #expect(try AlertRecord.episode(record.value ?? []) == episode)
       #expect(AlertRecord.tombstone(of: episode, on: "t").key == record.key)

@@ -16,7 +16,7 @@ struct AlertMessage: Sendable {
   var id: String {
     let episode = alert.episode
     return NameBasedUUID.text(of: [
-      "alert", deployment, episode.condition.id, episode.since.rfc3339, alert.isResolved ? "resolved" : "firing",
+      "alert", deployment, episode.condition.id, episode.newsAt.rfc3339, alert.isResolved ? "resolved" : "firing",
     ])
   }
 

@@ -14,7 +14,9 @@ enum AlertRecord {
   static func record(of episode: AlertEpisode, to topic: String) -> ProducerRecord {
     var json = JSONObject([.init(key: "kind", value: .string(kind))] + episode.condition.json.members)
     json["since"] = .string(episode.since.rfc3339)
+    if let grown = episode.grownAt { json["grown"] = .string(grown.rfc3339) }
     json["posted"] = .bool(episode.isPosted)
+    if let count = episode.condition.count { json["count"] = .integer(Int64(count)) }
     return ProducerRecord(
       topic: topic, partition: 0, key: Array(key(episode.condition.id).utf8), value: json.serialized(),
       headers: [RecordHeader("content-type", "application/json")])
@@ -32,9 +34,11 @@ enum AlertRecord {
       case .string(let what)? = json["detail"], case .string(let remedy)? = json["do"],
       case .string(let text)? = json["since"], let since = Timestamp(rfc3339: text)
     else { return nil }
+    let count: Int? = if case .integer(let count)? = json["count"] { Int(clamping: count) } else { nil }
+    let grown: Timestamp? = if case .string(let text)? = json["grown"] { Timestamp(rfc3339: text) } else { nil }
     return AlertEpisode(
-      condition: AlertCondition(kind: condition, subject: subject, what: what, remedy: remedy), since: since,
-      isTried: true, isPosted: json["posted"] == .bool(true))
+      condition: AlertCondition(kind: condition, subject: subject, what: what, remedy: remedy, count: count),
+      since: since, grownAt: grown, isTried: true, isPosted: json["posted"] == .bool(true))
   }
 
   /// Returns the episodes on the topic. A process that was paused during a post can write that it has succeeded after

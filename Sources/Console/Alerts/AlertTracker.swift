@@ -1,5 +1,6 @@
-// Decides which alerts are posted: each condition once after it has held for a while, and its end once. Conditions that come
-// and go at short intervals count as one. A value without I/O or clock: time is a parameter.
+// Decides which alerts are posted: each condition once after it has held for a while, again if it grows after a quiet time,
+// and its end once. Conditions that come and go at short intervals count as one. A value without I/O or clock: time is a
+// parameter.
 
 internal import AppStore
 internal import MillraceTime
@@ -10,12 +11,36 @@ struct AlertEpisode: Sendable, Hashable {
   var condition: AlertCondition
   /// When it began.
   var since: Timestamp
+  /// When it last grew after a quiet time; nil if it did not.
+  var grownAt: Timestamp?
   /// Whether the receiver may have its beginning, because a post was tried.
   var isTried = false
   /// Whether the receiver has its beginning.
   var isPosted = false
   /// Since when it is over; nil while it holds.
   var endedAt: Timestamp?
+
+  /// When what has to be posted began.
+  var newsAt: Timestamp { grownAt ?? since }
+
+  /// The time after which growth is posted, so that a burst is one alert.
+  static let quiet = Duration.seconds(3_600)
+
+  /// Takes the condition as it is now.
+  mutating func holds(_ condition: AlertCondition, at now: Timestamp) {
+    endedAt = nil
+    guard isPosted else {
+      self.condition = condition
+      return
+    }
+    // What was posted stays, so that the end names the same.
+    guard let count = condition.count else { return }
+    let before = self.condition.count ?? count
+    self.condition.count = min(before, count)
+    if count > before, now - newsAt >= Self.quiet {
+      (self.condition, grownAt, isTried, isPosted) = (condition, now, true, false)
+    }
+  }
 }
 
 /// A post to the receiver.
@@ -56,9 +81,7 @@ struct AlertTracker: Sendable {
         counts[condition.kind, default: 0] += 1
         episodes[condition.id] = AlertEpisode(condition: condition, since: now)
       } else {
-        episodes[condition.id]?.endedAt = nil
-        // What was posted stays, so that the end names the same.
-        if episodes[condition.id]?.isPosted == false { episodes[condition.id]?.condition = condition }
+        episodes[condition.id]?.holds(condition, at: now)
       }
     }
     for (id, episode) in episodes where !present.contains(id) {
@@ -88,7 +111,7 @@ struct AlertTracker: Sendable {
   /// Returns the posts to make at a time, the first cause first. A post stays due until it is ``posted(_:)``.
   func due(at now: Timestamp) -> [Alert] {
     episodes.values.filter { episode in
-      episode.isPosted ? episode.endedAt.map { now - $0 >= after } ?? false : now - episode.since >= after
+      episode.isPosted ? episode.endedAt.map { now - $0 >= after } ?? false : now - episode.newsAt >= after
     }
     .sorted { ($0.condition.kind.rank, $0.condition.subject) < ($1.condition.kind.rank, $1.condition.subject) }
     .map { Alert(episode: $0) }

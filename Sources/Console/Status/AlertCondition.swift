@@ -69,6 +69,8 @@ package struct AlertCondition: Sendable, Hashable {
   package var what: String
   /// The action to take.
   package var remedy: String
+  /// The number of things that are wrong; nil if the condition does not count them. More of them are an alert again.
+  package var count: Int?
 
   /// A name that stays the same while the condition holds.
   package var id: String { "\(kind.rawValue)/\(subject)" }
@@ -95,8 +97,8 @@ extension DeploymentStatus {
   private func conditions(of worker: Worker, _ settings: AlertSettings) -> [AlertCondition] {
     let name = worker.lag.worker
     var conditions: [AlertCondition] = []
-    func add(_ kind: AlertCondition.Kind, _ subject: String, _ what: String, _ remedy: String) {
-      conditions.append(AlertCondition(kind: kind, subject: subject, what: what, remedy: remedy))
+    func add(_ kind: AlertCondition.Kind, _ subject: String, _ what: String, _ remedy: String, count: Int? = nil) {
+      conditions.append(AlertCondition(kind: kind, subject: subject, what: what, remedy: remedy, count: count))
     }
     if worker.processes?.isEmpty == true {
       add(
@@ -134,7 +136,8 @@ extension DeploymentStatus {
         .deadLetters, "\(name)/\(reason)", "\(HumanText.count(open, "open dead letter")): \(reason)",
         reason == "unverified"
           ? "check trust.roots, apps and their environments in the configuration of this worker's process; then requeue"
-          : "millrace dead-letters list --worker \(name) --reason \(reason) --open --each")
+          : "millrace dead-letters list --worker \(name) --reason \(reason) --open --each",
+        count: open)
     }
     if worker.failingTimers > 0 {
       add(
