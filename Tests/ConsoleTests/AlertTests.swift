@@ -104,36 +104,62 @@ import Testing
     #expect(posts(&again, { _ in true }, until: 100) == ["+0"], "the post before may have been lost")
   }
 
-  @Test func `what grows after a quiet hour is posted again, and its end once`() {
-    func dead(_ count: Int) -> AlertCondition {
-      AlertCondition(kind: .deadLetters, subject: "crm/refused", what: "\(count) open", remedy: "requeue", count: count)
-    }
-    var tracker = AlertTracker(after: .seconds(30))
+  /// Shows numbers of open dead letters to a tracker at seconds, and returns its posts: `+30 3` for three at second 30, `-60`
+  /// for the end. `nil` is none.
+  private func posts(_ tracker: inout AlertTracker, _ counts: [(at: Int, count: Int?)]) -> [String] {
     var posts: [String] = []
-    func pass(_ condition: AlertCondition?, at second: Int) {
+    for (second, count) in counts {
+      let condition = count.map {
+        AlertCondition(kind: .deadLetters, subject: "crm/refused", what: "\($0)", remedy: "requeue", count: $0)
+      }
       tracker.observe(condition.map { [$0] } ?? [], at: at(second))
       for alert in tracker.due(at: at(second)) {
-        posts.append("\(alert.isResolved ? "-" : "+")\(second) \(alert.episode.condition.what)")
+        posts.append(alert.isResolved ? "-\(second)" : "+\(second) \(alert.episode.condition.what)")
         tracker.posted(alert)
       }
     }
-    let hour = Int(AlertEpisode.quiet.components.seconds)
-    pass(dead(3), at: 0)
-    pass(dead(3), at: 30)
-    // A burst is one alert. Growth is counted from the smallest number since.
-    pass(dead(9), at: 60)
-    pass(dead(2), at: 90)
-    pass(dead(2), at: hour)
-    pass(dead(3), at: hour + 10)
-    pass(dead(4), at: hour + 40)
-    pass(dead(5), at: hour + 50)
-    #expect(posts == ["+30 3 open", "+\(hour + 40) 4 open"])
-    // What grew and ended before it was posted ends for the receiver.
-    pass(dead(6), at: 3 * hour)
-    pass(nil, at: 3 * hour + 10)
-    pass(nil, at: 3 * hour + 40)
-    #expect(posts.dropFirst(2).map { $0.first } == ["-"])
+    return posts
+  }
+
+  private static let hour = Int(AlertEpisode.pause.components.seconds)
+
+  @Test func `more dead letters are posted again, at most once an hour, and their end once`() {
+    let hour = Self.hour
+    var tracker = AlertTracker(after: .seconds(30))
+    #expect(posts(&tracker, [(0, 3), (30, 3), (60, 9), (hour - 1, 9)]) == ["+30 3"])
+    #expect(posts(&tracker, [(hour, 9), (hour + 30, 9), (hour + 60, 12), (2 * hour - 1, 12)]) == ["+\(hour + 30) 9"])
+    // Fewer are no news, and then the same number as before is more.
+    #expect(posts(&tracker, [(3 * hour, 2), (3 * hour + 40, 2)]) == [])
+    #expect(posts(&tracker, [(3 * hour + 50, 9), (3 * hour + 80, 9)]) == ["+\(3 * hour + 80) 9"])
+    #expect(posts(&tracker, [(4 * hour, nil), (4 * hour + 30, nil), (9 * hour, nil)]) == ["-\(4 * hour + 30)"])
     #expect(tracker.isEmpty)
+  }
+
+  @Test func `growth that is over soon is not posted, and an interruption does not hide it`() {
+    let hour = Self.hour
+    var tracker = AlertTracker(after: .seconds(30))
+    #expect(posts(&tracker, [(0, 3), (30, 3)]) == ["+30 3"])
+    #expect(posts(&tracker, [(hour, 4), (hour + 10, 3), (hour + 40, 3)]) == [])
+    // All are requeued, and die again at once.
+    #expect(posts(&tracker, [(hour + 50, 4), (hour + 53, nil), (hour + 56, 4), (hour + 86, 4)]) == ["+\(hour + 86) 4"])
+    // What is unknown meanwhile has to be more for the whole time again.
+    #expect(posts(&tracker, [(3 * hour, 5)]) == [])
+    tracker.lostSight()
+    #expect(posts(&tracker, [(3 * hour + 40, 5), (3 * hour + 70, 5)]) == ["+\(3 * hour + 70) 5"])
+    // What grew and ended before it was posted ends as it was posted.
+    #expect(posts(&tracker, [(5 * hour, 6), (5 * hour + 10, nil), (5 * hour + 40, nil)]) == ["-\(5 * hour + 40)"])
+  }
+
+  @Test func `the end has one webhook-id, whoever knows that the condition has grown`() {
+    let episode = AlertEpisode(condition: Self.down, since: Self.at, isTried: true, isPosted: true, endedAt: at(60))
+    var grown = episode
+    grown.grownAt = at(30)
+    func id(_ episode: AlertEpisode) -> String { AlertMessage(alert: Alert(episode: episode), deployment: "").id }
+    #expect(id(grown) == id(episode))
+    (grown.isPosted, grown.endedAt) = (false, nil)
+    var first = grown
+    first.grownAt = nil
+    #expect(id(grown) != id(first))
   }
 
   @Test func `memory and posts are bounded`() {

@@ -15,9 +15,9 @@ struct AlertMessage: Sendable {
   /// The `webhook-id`: the same in every attempt and in every process.
   var id: String {
     let episode = alert.episode
-    return NameBasedUUID.text(of: [
-      "alert", deployment, episode.condition.id, episode.newsAt.rfc3339, alert.isResolved ? "resolved" : "firing",
-    ])
+    // There is one end, also for another process that does not know when the condition has grown.
+    let (time, word) = alert.isResolved ? (episode.since, "resolved") : (episode.newsAt, "firing")
+    return NameBasedUUID.text(of: ["alert", deployment, episode.condition.id, time.rfc3339, word])
   }
 
   /// - Parameter now: The real time.

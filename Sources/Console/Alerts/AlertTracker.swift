@@ -1,5 +1,5 @@
-// Decides which alerts are posted: each condition once after it has held for a while, again if it grows after a quiet time,
-// and its end once. Conditions that come and go at short intervals count as one. A value without I/O or clock: time is a
+// Decides which alerts are posted: each condition once after it has held for a while, again at most once an hour if there is
+// more of it, and its end once. Conditions that come and go at short intervals count as one. A value without I/O or clock: time is a
 // parameter.
 
 internal import AppStore
@@ -7,27 +7,30 @@ internal import MillraceTime
 
 /// A condition from its beginning to its end.
 struct AlertEpisode: Sendable, Hashable {
-  /// The condition as it was posted, or as it was last seen.
+  /// The condition as it was posted, or as it was last seen. Its count is the smallest since the post.
   var condition: AlertCondition
   /// When it began.
   var since: Timestamp
-  /// When it last grew after a quiet time; nil if it did not.
+  /// When it had grown so that it is posted again; nil if it has not.
   var grownAt: Timestamp?
   /// Whether the receiver may have its beginning, because a post was tried.
   var isTried = false
-  /// Whether the receiver has its beginning.
+  /// Whether the receiver has what is known of it.
   var isPosted = false
+  /// Since when there is more than at the last post, if that is to be posted; nil while there is not.
+  var growingSince: Timestamp?
   /// Since when it is over; nil while it holds.
   var endedAt: Timestamp?
 
   /// When what has to be posted began.
   var newsAt: Timestamp { grownAt ?? since }
 
-  /// The time after which growth is posted, so that a burst is one alert.
-  static let quiet = Duration.seconds(3_600)
+  /// The time between a post and another one because there is more.
+  static let pause = Duration.seconds(3_600)
 
   /// Takes the condition as it is now.
-  mutating func holds(_ condition: AlertCondition, at now: Timestamp) {
+  /// - Parameter after: How long there has to be more before it is posted.
+  mutating func holds(_ condition: AlertCondition, at now: Timestamp, after: Duration) {
     endedAt = nil
     guard isPosted else {
       self.condition = condition
@@ -35,11 +38,16 @@ struct AlertEpisode: Sendable, Hashable {
     }
     // What was posted stays, so that the end names the same.
     guard let count = condition.count else { return }
-    let before = self.condition.count ?? count
-    self.condition.count = min(before, count)
-    if count > before, now - newsAt >= Self.quiet {
-      (self.condition, grownAt, isTried, isPosted) = (condition, now, true, false)
+    let fewest = self.condition.count ?? count
+    self.condition.count = min(fewest, count)
+    guard count > fewest, now - newsAt >= Self.pause else {
+      growingSince = nil
+      return
     }
+    let growing = growingSince ?? now
+    growingSince = growing
+    guard now - growing >= after else { return }
+    (self.condition, grownAt, growingSince, isPosted) = (condition, growing, nil, false)
   }
 }
 
@@ -81,7 +89,7 @@ struct AlertTracker: Sendable {
         counts[condition.kind, default: 0] += 1
         episodes[condition.id] = AlertEpisode(condition: condition, since: now)
       } else {
-        episodes[condition.id]?.holds(condition, at: now)
+        episodes[condition.id]?.holds(condition, at: now, after: after)
       }
     }
     for (id, episode) in episodes where !present.contains(id) {
@@ -92,6 +100,7 @@ struct AlertTracker: Sendable {
       } else if episode.endedAt == nil {
         // A receiver that may have the beginning gets the end.
         episodes[id]?.isPosted = true
+        episodes[id]?.growingSince = nil
         episodes[id]?.endedAt = now
       }
     }
@@ -101,7 +110,12 @@ struct AlertTracker: Sendable {
   /// what is over: without Kafka no worker renews its membership, and all of them join again when it answers.
   mutating func lostSight() {
     for (id, episode) in episodes {
-      if episode.isPosted || episode.isTried { episodes[id]?.endedAt = nil } else { episodes[id] = nil }
+      guard episode.isPosted || episode.isTried else {
+        episodes[id] = nil
+        continue
+      }
+      episodes[id]?.growingSince = nil
+      episodes[id]?.endedAt = nil
     }
   }
 
@@ -125,6 +139,7 @@ struct AlertTracker: Sendable {
     if alert.isResolved {
       episodes[alert.episode.condition.id] = nil
     } else {
+      episodes[alert.episode.condition.id]?.isTried = true
       episodes[alert.episode.condition.id]?.isPosted = true
     }
   }
