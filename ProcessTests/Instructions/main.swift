@@ -3,9 +3,9 @@
 //
 //   millrace-instructions ingress|worker|headers COUNT OF
 //
-// OF notifications are signed and COUNT of them processed, so that the difference of two runs is the cost of the steps
-// that are counted. The main thread waits in a semaphore, because callgrind cannot follow a program whose main function
-// is asynchronous.
+// OF notifications are made and COUNT of them processed, so that the difference of two runs is the cost of the steps
+// that are counted. `headers` is the worker without verification, with copies of one notification. The main thread waits in
+// a semaphore, because callgrind cannot follow a program whose main function is asynchronous.
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
@@ -58,7 +58,7 @@ enum Instructions {
     if !isVerified, let first = records.first { records = copies(total, of: first) }
     records = Array(records.prefix(count))
     var policy = CountingWorker.policy
-    (policy.commitCount, policy.commitInterval) = (commitCount, .seconds(3_600))
+    (policy.commitCount, policy.commitInterval) = (commitCount, .seconds(60))
     let measured = try await MeasuredWorker(
       CountingWorker.self, configuration, policy, log: log,
       verifier: isVerified ? fixtures.verifier : nil,
@@ -70,7 +70,12 @@ enum Instructions {
     for _ in 0..<3_000 where CountingWorker.handled.load(ordering: .relaxed) < count {
       try await Task.sleep(for: .milliseconds(100))
     }
-    while !(await measured.isQuiet()) { try await Task.sleep(for: .milliseconds(100)) }
+    var looks = 0
+    while !(await measured.isQuiet()) {
+      looks += 1
+      guard looks < 3_000 else { throw InstructionsError("the last notifications are not committed") }
+      try await Task.sleep(for: .milliseconds(100))
+    }
     let handled = CountingWorker.handled.load(ordering: .relaxed)
     guard handled == count else {
       throw InstructionsError("\(handled) of \(count) notifications were handled")

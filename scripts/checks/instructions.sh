@@ -23,7 +23,7 @@ strip --strip-debug -o "$temporary/program" "$bin/millrace-instructions"
 export SWIFT_DETERMINISTIC_HASHING=1
 
 # On one processor, threads take turns in the same order each time.
-processors=$(sed -nE 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+processors=$(taskset -cp $$ | sed 's/.*: //')
 
 # count PROCESSOR PATH COUNT OF prints the instructions of a run.
 count() {
