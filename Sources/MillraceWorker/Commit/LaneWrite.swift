@@ -31,7 +31,7 @@ struct LaneCommit: Sendable {
   /// after the commit if the group refused them.
   var offsets: [CommittedOffset]
   /// The entries of the writes as they are stored, a page last. The lane applies them to its ledger after the commit.
-  var entries: [LedgerEntry] = []
+  var entries: [LedgerEntry]
   /// The records of these entries.
   var ledger: [ProducerRecord]
 }

@@ -124,7 +124,7 @@ struct Ledger: Sendable {
     restore(entry)
   }
 
-  /// Adds a decision to the staged layer. ``dropStaged()`` removes it unless it is settled before.
+  /// Adds a decision to the staged layer. ``dropStaged()`` removes it unless its commit unstages it.
   mutating func stage(_ entry: LedgerEntry) {
     if entry.name.kind == .erasure { isErasing = true }
     changed?.insert(entry.name)

@@ -19,6 +19,7 @@ import Testing
       LaneCommit(
         writes: writes,
         offsets: [CommittedOffset(TopicPartition(topic: WorkerFleet.live, partition: epoch.lane), offset: 1)],
+        entries: [],
         ledger: writes.map { _ in
           ProducerRecord(topic: topics.ledger, partition: epoch.lane, key: [UInt8(epoch.lane)], value: [1])
         })

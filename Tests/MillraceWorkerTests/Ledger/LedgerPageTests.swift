@@ -87,7 +87,8 @@ import Testing
       log += rest.map { EntryRecord($0) }
       let entry = page.map { LedgerEntry.page(LedgerPage.ID(at: .second(now), UInt32(step)), $0) }
       if let entry { log.append(EntryRecord(entry)) }
-      for entry in entries { live.settle(entry) }
+      live.unstage(entries)
+      for entry in rest { live.restore(entry) }
       if let entry { live.restore(entry) }
       if Int.random(in: 0..<8, using: &random) == 0 { log = Self.compacted(log, keepsTombstones: step % 2 == 0) }
       var restored = Ledger()
