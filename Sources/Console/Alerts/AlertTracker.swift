@@ -17,7 +17,7 @@ struct AlertEpisode: Sendable, Hashable {
   var isTried = false
   /// Whether the receiver has what is known of it.
   var isPosted = false
-  /// Since when there is more than at the last post, if that is to be posted; nil while there is not.
+  /// Since when there is more than at the last post and time for another one; nil otherwise.
   var growingSince: Timestamp?
   /// Since when it is over; nil while it holds.
   var endedAt: Timestamp?
