@@ -131,9 +131,7 @@ struct WorkerFleet {
     ) { $1 }.filter { $0.value > 0 }
   }
 
-  /// Advances time until a condition holds. While a transaction is open, processes get more turns at each step, because time
-  /// that passes on a busy machine before they have worked counts for the transaction's timeout. A paused process may hold
-  /// one open for ever, so the turns have an end.
+  /// Advances time until a condition holds.
   /// - Returns: The time that passed, nil if the condition did not hold within the limit.
   @discardableResult
   func until(
@@ -143,7 +141,7 @@ struct WorkerFleet {
     while await !holds() {
       guard start.duration(to: time.clock.now) < limit else { return nil }
       time.advance(by: step)
-      for turn in 0..<400 where turn < 40 || log.hasOpenTransactions { await Task.yield() }
+      for _ in 0..<40 { await Task.yield() }
     }
     return start.duration(to: time.clock.now)
   }
