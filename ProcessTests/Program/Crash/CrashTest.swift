@@ -71,6 +71,8 @@ actor CrashTest {
           do {
             return try await test.run(scenario, rounds: rounds, seed: seed)
           } catch let error as RunError {
+            // Now, because what follows reads from the cluster, and may take longer than the run has left.
+            ScenarioRig.say("\(name): \(error)")
             let notes = await Array(test.problems.prefix(5)) + test.unsettled()
             throw RunError("\(name): \(error)\(notes.map { "\n    \($0)" }.joined())")
           }
