@@ -1,6 +1,6 @@
 // Decides which alerts are posted: each condition once after it has held for a while, again at most once an hour if there is
-// more of it, and its end once. Conditions that come and go at short intervals count as one. A value without I/O or clock: time is a
-// parameter.
+// more of it, and its end once. Conditions that come and go at short intervals count as one. A value without I/O or clock:
+// time is a parameter.
 
 internal import AppStore
 internal import MillraceTime
